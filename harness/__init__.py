@@ -1,0 +1,1 @@
+"""Runs engines on models and workloads, and writes down what they did."""

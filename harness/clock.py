@@ -1,0 +1,37 @@
+"""The one place that reads clocks."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+
+def now() -> float:
+    """Seconds on the monotonic clock; only differences mean anything."""
+    return time.perf_counter()
+
+
+def utc_now() -> datetime:
+    """The time of day, in UTC, to the second."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+@dataclass
+class Stopwatch:
+    """Adds up the seconds spent in named stages. Stages do not nest."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time the body and add it to stage `name`, also when it raises."""
+        start = now()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + now() - start
+
+    def total(self, name: str) -> float:
+        """Seconds spent in `name` so far; 0.0 if it never ran."""
+        return self.seconds.get(name, 0.0)

@@ -1,0 +1,83 @@
+"""The protocol every engine follows, free of tensors.
+
+The flow of one row: `prefill(tokens) -> Session` ends when the first token is known; `decode(session, limit)` yields
+blocks of tokens until the limit or a stop token; `stats(session)` tells what was counted on the way.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from reports.measurement import DrafterInfo, Restoration, StopReason
+
+
+@dataclass(frozen=True)
+class DecodeLimit:
+    """When to stop: after `max_new_tokens` in all (the first from prefill counts), or at one of `stop_tokens`.
+
+    A stop token is emitted, then the stream ends. `stop_tokens` maps each id to the reason it stands for.
+    """
+
+    max_new_tokens: int
+    stop_tokens: dict[int, StopReason]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Tokens committed together. For a step-by-step engine one token, nothing drafted and no stage seconds."""
+
+    tokens: tuple[int, ...]
+    drafted: int = 0
+    accepted: int = 0
+    draft_s: float = 0.0
+    verify_s: float = 0.0
+    extend_s: float = 0.0
+    rollback_s: float = 0.0
+
+
+class Session(Protocol):
+    """One prompt being decoded by one engine; `first_token` came out of prefill."""
+
+    @property
+    def first_token(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class SessionStats:
+    """What happened in a session, counted where it happened.
+
+    `restored_positions` and `evicted_positions` count (layer, position) pairs. `restoration_s` and `aux_s` are
+    seconds inside `prefill` that are not prefill proper. K/V bytes are summed from the arrays now resident.
+    """
+
+    restored_positions: int
+    evicted_positions: int
+    restoration_s: float
+    aux_s: float
+    kv_bytes: int
+    fallbacks: tuple[str, ...]
+
+
+class Engine(Protocol):
+    """One way to run the verifier. An engine that cannot do what it was built for raises `EngineError`."""
+
+    name: ClassVar[str]
+    decode_loop: ClassVar[str]
+
+    @property
+    def restoration(self) -> Restoration: ...
+
+    @property
+    def drafter(self) -> DrafterInfo | None: ...
+
+    def prefill(self, tokens: Sequence[int]) -> Session:
+        """Read the prompt in chunks; returns when the first token is known (evaluated, not just built)."""
+        ...
+
+    def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
+        """Yield blocks after the first token; each block is evaluated when it is yielded."""
+        ...
+
+    def stats(self, session: Session) -> SessionStats:
+        """What was counted so far; callable after prefill and after decode."""
+        ...

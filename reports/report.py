@@ -1,0 +1,127 @@
+"""The schema-2 report, and how it is read from and written to a file."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, Field, ValidationError
+
+from reports.claims import Claim
+from reports.kvquant import KvQuantResult
+from reports.measurement import Arm
+from reports.memory import MemoryTable
+from reports.parity import ParityResult
+from reports.plan import PlanInfo, PresetInfo, WorkloadInfo
+from reports.provenance import Provenance
+from reports.record import Digest, Name, Record
+from reports.verdict import GateBlock
+
+SCHEMA_VERSION: Literal[2] = 2
+Kind = Literal["niah", "code", "parity", "kv_quant"]
+
+
+class Imported(Record):
+    """This report was made from another tool's file: nothing in it was measured by K3, nothing is verified."""
+
+    importer: Name
+    original_kind: Name | None = None
+    original_schema_version: int | None = None
+    original_digest: Digest = Field(description="Of the bytes of the file that was imported")
+    notes: tuple[str, ...] = Field(
+        (), description="What the importer derived, and what the format does not record"
+    )
+
+
+class Report(Record):
+    """One run."""
+
+    schema_version: Literal[2] = SCHEMA_VERSION
+    kind: Kind
+    report_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,128}$")]
+    created_at: AwareDatetime | None = Field(None, description="UTC")
+    imported: Imported | None = None
+    preset: PresetInfo | None = None
+    provenance: Provenance | None = None
+    workload: WorkloadInfo | None = None
+    plan: PlanInfo | None = None
+    arms: tuple[Arm, ...] = ()
+    memory: MemoryTable | None = None
+    parity: ParityResult | None = None
+    kv_quant: KvQuantResult | None = None
+    claims: tuple[Claim, ...] = ()
+    gate: GateBlock | None = None
+
+
+class ReportError(ValueError):
+    """A file that is no valid schema-2 report; the message is one line with file and field."""
+
+
+def load_report(path: Path) -> Report:
+    """Read a schema-2 report written by K3.
+
+    Raises:
+        ReportError: unreadable, not JSON, a newer schema, or a field that does not validate.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
+    return parse_report(data, path)
+
+
+def parse_report(data: bytes, path: Path) -> Report:
+    """Validate the bytes of a schema-2 report; `path` is for messages only.
+
+    Raises:
+        ReportError: as for `load_report`.
+    """
+    try:
+        return Report.model_validate_json(data)
+    except ValidationError as error:
+        raise ReportError(f"{path}: {describe_invalid(error)}") from error
+
+
+def describe_invalid(error: ValidationError) -> str:
+    """The first fault of a validation as `field: what is wrong`, with the number of others."""
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    field = ".".join(str(part) for part in faults[0]["loc"]) or "document"
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{field}: {faults[0]['msg']}{more}"
+
+
+def report_bytes(report: Report) -> bytes:
+    """The file form: fields in declared order, absent fields left out, one trailing newline."""
+    document = report.model_dump(mode="json", exclude_none=True)
+    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def write_report(report: Report, path: Path) -> None:
+    """Write `report` so that a reader finds the old file or the whole new one, never a part.
+
+    Raises:
+        OSError: the folder is not writable or the disk is full; the old file, if any, is untouched.
+    """
+    write_atomically(report_bytes(report), path)
+
+
+def write_atomically(data: bytes, path: Path) -> None:
+    """Write beside `path`, flush to disk, then rename over it.
+
+    Raises:
+        OSError: nothing was replaced and no temporary file is left.
+    """
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
