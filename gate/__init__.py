@@ -1,0 +1,1 @@
+"""What may be said: rules over recorded evidence. Imports reports only; runs nothing."""

@@ -79,9 +79,7 @@ class AcceptanceClaim(BaseClaim):
     metric: Literal["acceptance"]
     unit: Literal["accepted/drafted"] = "accepted/drafted"
     committed_per_block: float | None = None
-    by_position: tuple[Fraction, ...] | None = Field(
-        None, description="Share accepted at each draft position"
-    )
+    by_position: tuple[Fraction, ...] | None = Field(None, description="Share accepted at each draft position")
     denominator: Literal["drafted", "output_tokens", "unknown"] = "drafted"
 
 

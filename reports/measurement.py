@@ -17,9 +17,7 @@ class Restoration(Record):
     """How an arm treats the K/V outside sink + window."""
 
     mode: RestorationMode
-    exact_layers: tuple[Count, ...] | None = Field(
-        None, description="Layers that keep all their own K/V, ascending"
-    )
+    exact_layers: tuple[Count, ...] | None = Field(None, description="Layers that keep all their own K/V, ascending")
     sink: Count | None = None
     window: Count | None = None
     eviction: Literal["strict", "after"] | None = Field(
@@ -33,9 +31,7 @@ class DrafterInfo(Record):
     """The proposer of a fused arm, as loaded."""
 
     name: Name
-    weights: Digest | None = Field(
-        None, description="Digest of the drafter's weights; none for prompt lookup"
-    )
+    weights: Digest | None = Field(None, description="Digest of the drafter's weights; none for prompt lookup")
     runtime: Name | None = None
     dtype: Name | None = None
     block_size: Count | None = None
@@ -88,38 +84,22 @@ class Measurement(Record):
     text: str | None = None
     correct: bool | None = Field(None, description="Scored by the workload; none where recall does not apply")
     stop_reason: StopReason | None = None
-    restoration_active: bool | None = Field(
-        None, description="K/V were put back at evicted positions in this row"
-    )
-    restored_positions: Count | None = Field(
-        None, description="(layer, position) pairs written by restoration"
-    )
-    evicted_positions: Count | None = Field(
-        None, description="(layer, position) pairs whose own K/V were dropped"
-    )
+    restoration_active: bool | None = Field(None, description="K/V were put back at evicted positions in this row")
+    restored_positions: Count | None = Field(None, description="(layer, position) pairs written by restoration")
+    evicted_positions: Count | None = Field(None, description="(layer, position) pairs whose own K/V were dropped")
     restoration_s: Seconds | None = None
     aux_s: Seconds | None = Field(None, description="Capture of auxiliary features during prefill")
-    prefill_s: Seconds | None = Field(
-        None, description="Prompt to first token known, restoration and aux excluded"
-    )
-    decode_s: Seconds | None = Field(
-        None, description="First token known to last token known, drafting included"
-    )
+    prefill_s: Seconds | None = Field(None, description="Prompt to first token known, restoration and aux excluded")
+    decode_s: Seconds | None = Field(None, description="First token known to last token known, drafting included")
     e2e_s: Seconds | None = None
     decode_tokens: Count | None = Field(None, description="Tokens that decode_s paid for: all but the first")
-    kv_bytes_prefill: Bytes | None = Field(
-        None, description="K/V resident at the end of prefill, from the arrays"
-    )
-    kv_bytes_decode: Bytes | None = Field(
-        None, description="K/V resident at the end of decode, from the arrays"
-    )
+    kv_bytes_prefill: Bytes | None = Field(None, description="K/V resident at the end of prefill, from the arrays")
+    kv_bytes_decode: Bytes | None = Field(None, description="K/V resident at the end of decode, from the arrays")
     peak_bytes: Bytes | None = None
     fallbacks: tuple[str, ...] | None = None
     decode_loop: Name | None = Field(None, description="The loop that decoded this row")
     speculation: Speculation | None = None
-    stated_restoration_active: bool | None = Field(
-        None, description="Imports: the tool's own flag, kept beside ours"
-    )
+    stated_restoration_active: bool | None = Field(None, description="Imports: the tool's own flag, kept beside ours")
 
 
 class Mismatch(Record):

@@ -24,6 +24,4 @@ class ParityResult(Record):
     candidate_runtime: Name
     candidate_dtype: Name | None = None
     blocks: tuple[ParityBlock, ...]
-    stated_agreement: Fraction | None = Field(
-        None, description="As printed by the tool; the gate counts again"
-    )
+    stated_agreement: Fraction | None = Field(None, description="As printed by the tool; the gate counts again")

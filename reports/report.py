@@ -29,9 +29,7 @@ class Imported(Record):
     original_kind: Name | None = None
     original_schema_version: int | None = None
     original_digest: Digest = Field(description="Of the bytes of the file that was imported")
-    notes: tuple[str, ...] = Field(
-        (), description="What the importer derived, and what the format does not record"
-    )
+    notes: tuple[str, ...] = Field((), description="What the importer derived, and what the format does not record")
 
 
 class Report(Record):

@@ -1,0 +1,80 @@
+"""A report under judgement, with look-ups that many rules share. Holds no thresholds and judges nothing."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from reports.measurement import Arm, Measurement
+from reports.report import Report
+
+
+@dataclass(frozen=True)
+class Case:
+    """A report and its arms by name and role."""
+
+    report: Report
+
+    @cached_property
+    def arms(self) -> dict[str, Arm]:
+        """Arms by name (the first of a name; duplicates are the business of a rule)."""
+        arms: dict[str, Arm] = {}
+        for arm in self.report.arms:
+            arms.setdefault(arm.name, arm)
+        return arms
+
+    @cached_property
+    def oracle(self) -> Arm | None:
+        """The first arm of role `oracle`."""
+        return next((arm for arm in self.report.arms if arm.role == "oracle"), None)
+
+    @cached_property
+    def null(self) -> Arm | None:
+        """The oracle run again, the A/A arm."""
+        return next((arm for arm in self.report.arms if arm.role == "null"), None)
+
+    @cached_property
+    def needle_free(self) -> Arm | None:
+        """The arm that was asked for a code which is not in its haystack."""
+        return next((arm for arm in self.report.arms if arm.prompt_set == "needle_free"), None)
+
+    @cached_property
+    def under_test(self) -> tuple[Arm, ...]:
+        """Arms whose performance may be claimed: role `sut` or `peer`."""
+        return tuple(arm for arm in self.report.arms if arm.role in ("sut", "peer"))
+
+    def control_of(self, arm: Arm) -> Arm | None:
+        """The arm with the same exact layers, sink, window and eviction as `arm` and nothing restored."""
+        wanted = arm.restoration
+        if wanted is None:
+            return None
+        for other in self.report.arms:
+            has = other.restoration
+            if other.role == "control" and has is not None and has.mode == "ablate" and other.engine == arm.engine:
+                same = (has.exact_layers, has.sink, has.window, has.eviction)
+                if same == (wanted.exact_layers, wanted.sink, wanted.window, wanted.eviction):
+                    return other
+        return None
+
+    @cached_property
+    def imported(self) -> bool:
+        """The report was made from another tool's file."""
+        return self.report.imported is not None
+
+
+def row_key(row: Measurement) -> tuple[int, int]:
+    """What pairs two rows of different arms: (sample, repeat)."""
+    return row.sample, row.repeat
+
+
+def restores(arm: Arm) -> bool:
+    """The arm is configured to put K/V back at evicted positions."""
+    return arm.restoration is not None and arm.restoration.mode in ("identity", "f_theta")
+
+
+def drafts(arm: Arm) -> bool:
+    """The arm is configured to decode speculatively."""
+    return arm.drafter is not None or arm.engine.startswith("fused")
+
+
+def lossless(arm: Arm) -> bool:
+    """The arm must emit the verifier's own greedy stream: nothing is lost in its cache, whoever drafts."""
+    return arm.restoration is None or arm.restoration.mode in ("none", "identity")

@@ -1,0 +1,64 @@
+"""A rule: one function that looks at a report, declared once with its whole story."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from gate.case import Case
+from reports.claims import BaseClaim
+
+Severity = Literal["invalid", "withheld", "legacy"]
+Metric = str
+ALL_METRICS: tuple[Metric, ...] = (
+    "decode_speedup",
+    "e2e_speedup",
+    "null_ratio",
+    "oracle_recall",
+    "native_baseline_recall",
+    "restoration_recall",
+    "arm_recall",
+    "token_identity",
+    "kv_saving",
+    "acceptance",
+    "drafter_parity",
+    "kv_codec_worthwhile",
+)
+SPEEDUP: tuple[Metric, ...] = ("decode_speedup", "e2e_speedup")
+RECALL: tuple[Metric, ...] = ("oracle_recall", "native_baseline_recall", "restoration_recall", "arm_recall")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One place where a rule is broken: the message, the place, the figure found and the one allowed."""
+
+    message: str
+    arm: str | None = None
+    sample: int | None = None
+    field: str | None = None
+    found: str | None = None
+    allowed: str | None = None
+
+
+EvidenceCheck = Callable[[Case], Iterator[Finding]]
+ClaimCheck = Callable[[Case, BaseClaim], Iterator[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A declared rule.
+
+    Exactly one of `evidence` and `claim` is set. An evidence rule looks at the rows whatever is claimed, and its
+    finding is always a violation; a claim rule is asked for each claim whose metric it blocks, and its finding is
+    a violation only where that claim is asserted.
+    """
+
+    code: str
+    title: str
+    catches: str
+    why: str
+    fix: str
+    since: int
+    severity: Severity
+    blocks: tuple[Metric, ...]
+    evidence: EvidenceCheck | None = None
+    claim: ClaimCheck | None = None

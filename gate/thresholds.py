@@ -1,0 +1,61 @@
+"""The only home of thresholds. Each says its unit and where it comes from."""
+
+MIN_SPEEDUP_SAMPLES = 5
+"""Distinct prompts an arm needs before a ratio is printed (the smoke that started it had one)."""
+
+MIN_DECODE_TOKENS = 32
+"""Median decode tokens of an arm; under it, start-up dominates the ratio."""
+
+MIN_REPEATS = 3
+"""Repeats a sample."""
+
+MAX_PREFILL_SPREAD = 3.0
+"""Largest over smallest prefill seconds a token within an arm."""
+
+ORACLE_RECALL_FLOOR = 0.8
+"""Under it the workload does not fit the model."""
+
+CONTROL_DIFFERENCE_FLOOR = 0.2
+"""The interval of (arm - control) recall must stay above this."""
+
+NEEDLE_FREE_RECALL_CEILING = 0.0
+"""A code recalled from a haystack without it was not recalled."""
+
+MEMORY_GAP = 0.05
+"""Relative distance allowed between formula and measured K/V bytes."""
+
+STAGE_SLACK_S = 0.010
+"""Seconds by which stages may miss the end-to-end time, beside the relative slack."""
+
+STAGE_SLACK_RELATIVE = 0.02
+"""The same as a share of the end-to-end time."""
+
+NEAR_TIE_GAP = 0.01
+"""Logit gap under which another argmax is a numerical tie in float32 (L=1 against L=8 differ by 5e-5 at most; the
+smallest top-2 gap met was 0.016)."""
+
+MIN_ARGMAX_AGREEMENT = 0.99
+"""A loaded verifier against the reference implementation, on a fixed text."""
+
+MAX_LOGIT_GAP = 1.0
+"""Largest logit difference to the reference (mlx-lm's Gemma: 0.7, known; a wrong RoPE base: 14.7)."""
+
+FIGURE_TOLERANCE = 1e-6
+"""Relative distance within which a stated figure of ours equals the derived one."""
+
+STATED_TOLERANCE = 0.01
+"""The same for imported figures, which are rounded."""
+
+RESTORATION_S_PER_POSITION = 1e-7
+"""Seconds a (token) position at least takes to restore; 1 ms for 5,000 tokens is nothing restored."""
+
+BOOTSTRAP_RESAMPLES = 2000
+BOOTSTRAP_SEED = 20261129
+"""Fixed, so that everybody derives the same interval."""
+
+DEGENERATE_LINES = 8
+DEGENERATE_LINE_LENGTH = 40
+DEGENERATE_UNIT = 8
+DEGENERATE_REPEATS = 8
+"""A stream collapsed: this many equal lines of at most that length, or a unit of 1 to 8 characters this often at
+the tail."""
