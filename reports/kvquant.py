@@ -27,6 +27,7 @@ class CodecArm(Record):
     samples: tuple[CodecSample, ...]
     stated_recall: float | None = None
     stated_bits: float | None = None
+    stated_relative_error: float | None = Field(None, description="Mean over the samples, as printed")
 
 
 class StatedCodecVerdict(Record):

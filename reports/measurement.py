@@ -100,6 +100,9 @@ class Measurement(Record):
     decode_loop: Name | None = Field(None, description="The loop that decoded this row")
     speculation: Speculation | None = None
     stated_restoration_active: bool | None = Field(None, description="Imports: the tool's own flag, kept beside ours")
+    stated_decode_tok_s: float | None = Field(
+        None, description="Imports: a decode rate printed without the tokens and seconds behind it"
+    )
 
 
 class Mismatch(Record):
@@ -127,6 +130,16 @@ class StreamAudit(Record):
     streams: tuple[AuditedStream, ...]
 
 
+class StatedRate(Record):
+    """Imports: tokens a second that a tool printed for a whole arm; the gate derives it from the rows."""
+
+    value: float
+    scope: Literal["prefill", "decode", "e2e"]
+    statistic: Literal["mean", "median", "total"] = Field(
+        description="mean, median: of the rows' rates; total: all tokens over all seconds"
+    )
+
+
 class Arm(Record):
     """One engine configuration measured in a run."""
 
@@ -144,3 +157,4 @@ class Arm(Record):
     measurements: tuple[Measurement, ...]
     stream_audit: StreamAudit | None = None
     stated_acceptance: Fraction | None = Field(None, description="Imports: an acceptance the tool printed")
+    stated_rates: tuple[StatedRate, ...] = ()

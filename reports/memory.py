@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from reports.record import Bytes, Count, Name, Record
 
 
@@ -26,6 +28,9 @@ class ArmMemory(Record):
     full_kv_bytes: Bytes
     measured_bytes: Bytes | None = None
     formula_matches_run: bool | None = None
+    stated_formula_matches_run: bool | None = Field(
+        None, description="Imports: the tool's own flag, kept beside ours"
+    )
 
 
 class MemoryTable(Record):

@@ -12,6 +12,7 @@ from reports.claims import Claim
 from reports.kvquant import KvQuantResult
 from reports.measurement import Arm
 from reports.memory import MemoryTable
+from reports.one_line import one_line
 from reports.parity import ParityResult
 from reports.plan import PlanInfo, PresetInfo, WorkloadInfo
 from reports.provenance import Provenance
@@ -19,7 +20,9 @@ from reports.record import Digest, Name, Record
 from reports.verdict import GateBlock
 
 SCHEMA_VERSION: Literal[2] = 2
-Kind = Literal["niah", "code", "parity", "kv_quant"]
+Kind = Literal["niah", "code", "parity", "kv_quant", "chat", "benchmark"]
+IMPORTED_KINDS = ("chat", "benchmark")
+"""Kinds that K3 never runs: a report of one is valid only if it is imported."""
 
 
 class Imported(Record):
@@ -86,7 +89,7 @@ def describe_invalid(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     field = ".".join(str(part) for part in faults[0]["loc"]) or "document"
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{field}: {faults[0]['msg']}{more}"
+    return one_line(f"{field}: {faults[0]['msg']}") + more
 
 
 def report_bytes(report: Report) -> bytes:
