@@ -1,0 +1,1 @@
+"""What is asked, and what a right answer is. No tensors, no engines."""

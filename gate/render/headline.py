@@ -1,0 +1,39 @@
+"""How a claim is printed. Only a `Headline`, which only the gate makes, can be printed as one."""
+
+from gate.judge import Headline, JudgedClaim
+from reports.claims import AcceptanceClaim, BaseClaim, RecallClaim, SpeedupClaim
+
+
+def headline_line(headline: Headline) -> str:
+    """`HEADLINE name = value, with what belongs beside it`."""
+    claim = headline.claim
+    parts = [f"HEADLINE {claim.name} = {figure(claim.value, unit_of(claim))}"]
+    if claim.interval is not None:
+        low, high = claim.interval.low, claim.interval.high
+        parts.append(f"95 % interval {figure(low)} to {figure(high)}")
+    if claim.baseline is not None:
+        parts.append(f"against {claim.baseline}")
+    match claim:
+        case RecallClaim(control=str(control)):
+            parts.append(f"beside control {control}")
+        case SpeedupClaim(leave_one_out=(low, high)):
+            parts.append(f"leaving one sample out {figure(low)} to {figure(high)}")
+        case AcceptanceClaim():
+            shares = " ".join(f"{share:.2f}" for share in claim.by_position or ())
+            parts.append(f"committed per block {figure(claim.committed_per_block or 0.0)}, by position {shares}")
+    return ", ".join(parts)
+
+
+def withheld_line(claim: JudgedClaim) -> str:
+    """`WITHHELD name: codes`; the figure itself is not printed."""
+    return f"WITHHELD {claim.name}: {', '.join(claim.withheld_by) or 'not claimed'}"
+
+
+def unit_of(claim: BaseClaim) -> str:
+    """The unit to print behind a value; shares have none."""
+    return "x" if getattr(claim, "unit", "") == "x" else ""
+
+
+def figure(value: float, unit: str = "") -> str:
+    """Three significant digits, as a table of results has them."""
+    return f"{value:.3g}{unit}"

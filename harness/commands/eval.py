@@ -1,0 +1,88 @@
+"""`k3 eval`: run a preset, judge what was measured, and print what may be said."""
+
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from harness.commands.printing import print_judgement
+from harness.errors import OutputError
+from harness.journal import unfinished
+from harness.plan import RunPlan, make_plan
+from harness.preset import load_preset
+from harness.progress import Progress, bar
+from reports.report import Report, load_report, write_report
+
+RUNS = Path("k3-runs")
+
+
+def command(
+    preset: Annotated[str, typer.Option("--preset", help="Name of `k3 presets list`.")],
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a value.")] = None,
+    samples: Annotated[int | None, typer.Option("--samples", help="Distinct prompts.")] = None,
+    repeats: Annotated[int | None, typer.Option("--repeats", help="Repeats of every prompt.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the prompts.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Report file; default: a new one in k3-runs/.")] = None,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")] = False,
+) -> None:
+    """Run a preset and print the headlines it carries; the rest is WITHHELD, with reasons."""
+    overrides = list(set_ or ())
+    for key, value in (("samples", samples), ("repeats", repeats), ("seed", seed)):
+        if value is not None:
+            overrides.append(f"{key}={value}")
+    execute(make_plan(load_preset(preset, overrides)), out, json_output)
+
+
+def execute(plan: RunPlan, out: Path | None, json_output: bool) -> NoReturn:
+    """Measure, judge, write, read back, print; ends the command with the exit code of the verdict."""
+    from gate.judge import conclude, judge
+
+    out = choose_output(plan, out)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
+    with bar(plan.preset.title) as progress:
+        report = measure(plan, out, progress)
+    try:
+        write_report(conclude(report), out)
+    except OSError as error:
+        raise OutputError(f"{out}: cannot be written ({error.strerror}); the rows are kept in it") from error
+    judgement = judge(load_report(out))
+    print_judgement(judgement, out, json_output)
+    raise typer.Exit(2 if judgement.violations else 0)
+
+
+def measure(plan: RunPlan, out: Path, progress: Progress) -> Report:
+    """Run what is left of the plan; an interruption says how to go on."""
+    from harness.lab import open_lab
+    from harness.runner import run
+
+    progress(0, 1, f"loading {plan.preset.model}")
+    try:
+        return run(plan, open_lab(plan.preset.model), out, progress)
+    except KeyboardInterrupt:
+        found = unfinished(out) if out.exists() else None
+        count = len(found.plan.order or ()) if found is not None and found.plan is not None else 0
+        print(f"k3: {count} runs are kept in {out}; the same command goes on from there", file=sys.stderr)
+        raise
+
+
+def choose_output(plan: RunPlan, out: Path | None) -> Path:
+    """`out`, or the unfinished run of the same plan in k3-runs/, or the next free name there.
+
+    Raises:
+        OutputError: the folder cannot be made or written.
+    """
+    if out is not None:
+        if out.is_dir() or not out.parent.is_dir():
+            raise OutputError(f"{out}: is a folder, or its folder does not exist; choose another --out")
+        return out
+    try:
+        RUNS.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{RUNS}: cannot be made ({error.strerror}); use --out FILE") from error
+    stem = f"{plan.preset.name}-{plan.digest()[7:15]}"
+    number = 1
+    while (path := RUNS / f"{stem}-{number}.json").exists() and unfinished(path) is None:
+        number += 1
+    return path

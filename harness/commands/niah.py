@@ -1,0 +1,79 @@
+"""`k3 niah`: a needle run from flags instead of a preset. One arm and its control, beside the oracle."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from harness.commands.eval import execute
+from harness.errors import UsageError
+from harness.plan import make_plan
+from harness.preset import LoadedPreset, validate_preset
+from workloads.base import digest_of
+
+
+class RestorationOption(StrEnum):
+    """What stands at evicted positions."""
+
+    none = "none"
+    identity = "identity"
+
+
+class EvictionOption(StrEnum):
+    """When K/V outside sink + window are dropped."""
+
+    strict = "strict"
+    after = "after"
+
+
+def command(
+    model: Annotated[str, typer.Option(help="A name of `k3 models list`, a folder or a hub id.")] = "smollm2-135m",
+    lines: Annotated[int, typer.Option(help="Mean haystack size in lines.")] = 70,
+    restoration: Annotated[RestorationOption, typer.Option(help="Of the arm under test.")] = RestorationOption.identity,
+    exact_layers: Annotated[str, typer.Option(help="none, full_attention, sliding_attention or 18,19,20.")] = "none",
+    sink: Annotated[int, typer.Option(help="Leading positions kept.")] = 4,
+    window: Annotated[int, typer.Option(help="Last positions kept.")] = 64,
+    eviction: Annotated[EvictionOption, typer.Option()] = EvictionOption.strict,
+    max_new_tokens: Annotated[int, typer.Option(help="Budget of a stream.")] = 16,
+    samples: Annotated[int, typer.Option(help="Distinct prompts.")] = 5,
+    repeats: Annotated[int, typer.Option(help="Repeats of every prompt.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the prompts.")] = 42,
+    out: Annotated[Path | None, typer.Option("--out", help="Report file; default: a new one in k3-runs/.")] = None,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")] = False,
+) -> None:
+    """Needle recall of one restoration mode beside the control that must fail."""
+    bounded = {"exact_layers": parse_layers(exact_layers), "sink": sink, "window": window, "eviction": eviction.value}
+    arm: dict[str, Any] = {"name": restoration.value, "role": "sut", "engine": "incremental"}
+    arms = [arm | {"restoration": restoration.value, "label": f"k3 incremental, restoration {restoration.value}"}]
+    if restoration is not RestorationOption.none:
+        control = {"name": "ablate", "role": "control", "engine": "incremental", "restoration": "ablate"}
+        arms = [arms[0] | bounded, control | bounded]
+    document: dict[str, Any] = {
+        "name": "niah",
+        "title": f"Needle recall of {model}, restoration {restoration.value}",
+        "kind": "niah",
+        "model": model,
+        "samples": samples,
+        "repeats": repeats,
+        "seed": seed,
+        "max_new_tokens": max_new_tokens,
+        "workload": {"lines": lines},
+        "arms": arms,
+    }
+    preset = validate_preset(document, "niah")
+    execute(make_plan(LoadedPreset(preset, digest_of(preset.model_dump_json()), ())), out, json_output)
+
+
+def parse_layers(text: str) -> str | list[int]:
+    """A layer type, or a comma-separated list of layer numbers.
+
+    Raises:
+        UsageError: neither of the two.
+    """
+    if text in ("none", "full_attention", "sliding_attention"):
+        return text
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--exact-layers {text!r}: give none, full_attention, sliding_attention or 18,19,20") from error

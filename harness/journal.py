@@ -1,0 +1,121 @@
+"""The growing report of a run: on disk after every row, whole at any moment, taken up again after a kill."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness.clock import utc_now
+from harness.errors import OutputError
+from reports.measurement import Arm, Measurement, StreamAudit
+from reports.memory import MemoryTable
+from reports.plan import Resume, Run, Warmup
+from reports.report import Report, ReportError, load_report, write_report
+
+
+class Journal:
+    """Collects rows into a report and writes it after each. One process writes one file."""
+
+    def __init__(self, report: Report, path: Path) -> None:
+        self._report = report
+        self._path = path
+        self._rows: dict[str, list[Measurement]] = {arm.name: list(arm.measurements) for arm in report.arms}
+        assert report.plan is not None
+        self._order: list[Run] = list(report.plan.order or ())
+
+    @classmethod
+    def open(cls, skeleton: Report, path: Path) -> "Journal":
+        """Begin a report at `path`, or take up the unfinished one that stands there.
+
+        Raises:
+            OutputError: the folder is not writable, or the file is something else than this run, unfinished.
+        """
+        remove_leftovers(path)
+        if not path.exists():
+            journal = cls(skeleton, path)
+            journal.save()
+            return journal
+        found = unfinished(path)
+        if found is None:
+            raise OutputError(f"{path}: exists and is no unfinished run; choose another --out")
+        assert found.plan is not None
+        assert skeleton.plan is not None
+        if found.plan.digest != skeleton.plan.digest:
+            raise OutputError(f"{path}: is the unfinished report of another run; choose another --out")
+        journal = cls(found, path)
+        if journal.done and not found.plan.complete:
+            resume = Resume(order=len(journal._order), at=utc_now())
+            journal._update_plan(resumes=(*found.plan.resumes, resume))
+        journal.save()
+        return journal
+
+    @property
+    def report(self) -> Report:
+        """The report as far as it goes."""
+        arms = tuple(arm.replace(measurements=tuple(self._rows[arm.name])) for arm in self._report.arms)
+        assert self._report.plan is not None
+        return self._report.replace(arms=arms, plan=self._report.plan.replace(order=tuple(self._order)))
+
+    @property
+    def done(self) -> frozenset[tuple[str, int, int]]:
+        """(arm, sample, repeat) of every row already measured."""
+        return frozenset((run.arm, run.sample, run.repeat) for run in self._order)
+
+    def describe_arm(self, described: Arm) -> None:
+        """Replace what is said about an arm (not its rows); an interrupted run says the same again."""
+        arms = tuple(described if arm.name == described.name else arm for arm in self._report.arms)
+        self._report = self._report.replace(arms=arms)
+
+    def warmed(self, warmups: Iterable[Warmup]) -> None:
+        """Record the warm-ups made before the first timed run."""
+        self._update_plan(warmups=tuple(warmups))
+
+    def next_order(self) -> int:
+        """The position the next timed run has among all."""
+        return len(self._order)
+
+    def add(self, arm: str, row: Measurement) -> None:
+        """Append a measured row and write the file."""
+        self._rows[arm].append(row)
+        self._order.append(Run(arm=arm, sample=row.sample, repeat=row.repeat))
+        self.save()
+
+    def finish(self, audits: dict[str, StreamAudit], memory: MemoryTable | None) -> Report:
+        """Add what is computed after the last timed run, mark the report complete and write it."""
+        arms = tuple(arm.replace(stream_audit=audits.get(arm.name)) for arm in self._report.arms)
+        self._report = self._report.replace(arms=arms, memory=memory)
+        self._update_plan(complete=True)
+        self.save()
+        return self.report
+
+    def save(self) -> None:
+        """Write the report atomically.
+
+        Raises:
+            OutputError: the file of the last good write is untouched.
+        """
+        try:
+            write_report(self.report, self._path)
+        except OSError as error:
+            raise OutputError(
+                f"{self._path}: cannot be written ({error.strerror}); what was written before is kept: make room or "
+                "choose another --out, then run the same command to go on"
+            ) from error
+
+    def _update_plan(self, **changes: object) -> None:
+        assert self._report.plan is not None
+        self._report = self._report.replace(plan=self._report.plan.replace(**changes))
+
+
+def unfinished(path: Path) -> Report | None:
+    """The report at `path` if it is one of a run that was killed before its last row, or before it was judged."""
+    try:
+        report = load_report(path)
+    except ReportError:
+        return None
+    ours = report.plan is not None and report.imported is None
+    return report if ours and report.gate is None else None
+
+
+def remove_leftovers(path: Path) -> None:
+    """Delete temporary files that a kill during a write of this report left beside it."""
+    for leftover in path.parent.glob(f".{path.name}.*.tmp"):
+        leftover.unlink(missing_ok=True)

@@ -1,0 +1,88 @@
+"""RunPlan: what a preset comes to, with every cross-field check made before any work."""
+
+import hashlib
+from dataclasses import dataclass
+
+from harness.errors import UsageError
+from harness.preset import ArmSpec, LoadedPreset, Preset
+from reports.measurement import NATIVE_BASELINE_LABEL, PromptSet, Role
+from reports.plan import PresetInfo
+
+
+@dataclass(frozen=True)
+class ArmPlan:
+    """One arm as it will be run; `spec` holds the engine's settings."""
+
+    name: str
+    role: Role
+    prompt_set: PromptSet
+    repeats: int
+    spec: ArmSpec
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A checked preset with all its arms: the oracle, the oracle again (A/A), the preset's, the needle-free control."""
+
+    loaded: LoadedPreset
+    arms: tuple[ArmPlan, ...]
+
+    @property
+    def preset(self) -> Preset:
+        """The preset after overrides."""
+        return self.loaded.preset
+
+    @property
+    def needle_sink(self) -> int:
+        """Leading positions the needle stays out of: the widest sink of any arm that evicts."""
+        return max((arm.spec.sink for arm in self.arms if evicts(arm.spec)), default=0)
+
+    @property
+    def needle_window(self) -> int:
+        """Positions before the question the needle stays out of: the widest window of any arm that evicts."""
+        return max((arm.spec.window for arm in self.arms if evicts(arm.spec)), default=0)
+
+    def preset_info(self) -> PresetInfo:
+        """The preset as a report names it."""
+        return PresetInfo(name=self.preset.name, digest=self.loaded.digest, overrides=self.loaded.overrides)
+
+    def digest(self, *identities: str) -> str:
+        """Digest of everything that decides what is run; `identities` adds what is known later (weights, prompts)."""
+        parts = [self.preset.model_dump_json(), *identities]
+        return "sha256:" + hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def evicts(spec: ArmSpec) -> bool:
+    """The arm drops K/V outside sink + window."""
+    return spec.restoration != "none"
+
+
+def make_plan(loaded: LoadedPreset) -> RunPlan:
+    """Check the preset as a whole and add the arms that every run has.
+
+    Raises:
+        UsageError: arms that contradict themselves or each other.
+    """
+    preset = loaded.preset
+    for spec in preset.arms:
+        _check(spec, preset)
+    oracle = ArmSpec(name="oracle", role="peer", engine="ar")
+    arms = [
+        ArmPlan("oracle", "oracle", "main", preset.repeats, oracle),
+        ArmPlan("oracle_again", "null", "main", preset.repeats, oracle),
+        *(ArmPlan(spec.name, spec.role, "main", preset.repeats, spec) for spec in preset.arms),
+        ArmPlan("needle_free", "control", "needle_free", 1, oracle),
+    ]
+    return RunPlan(loaded, tuple(arms))
+
+
+def _check(spec: ArmSpec, preset: Preset) -> None:
+    where = f"preset {preset.name}: arms.{spec.name}"
+    if spec.engine != "incremental" and (spec.restoration != "none" or spec.exact_layers != "none"):
+        raise UsageError(f"{where}: engine {spec.engine} restores nothing; use engine incremental")
+    if spec.restoration == "none" and spec.exact_layers != "none":
+        raise UsageError(f"{where}: exact_layers without eviction mean nothing; set restoration, or drop exact_layers")
+    if spec.engine == "native-baseline" and spec.label != NATIVE_BASELINE_LABEL:
+        raise UsageError(f"{where}: a native baseline is labelled {NATIVE_BASELINE_LABEL}; set label so")
+    if isinstance(spec.exact_layers, tuple) and list(spec.exact_layers) != sorted(set(spec.exact_layers)):
+        raise UsageError(f"{where}: exact_layers {list(spec.exact_layers)} must be ascending and without repeats")

@@ -1,0 +1,49 @@
+"""The project's checks: `nox -s tests lint types bench`. Each session installs what it needs, pinned by constraints."""
+
+import nox
+
+nox.options.sessions = ["tests", "lint", "types"]
+nox.options.reuse_existing_virtualenvs = True
+CONSTRAINTS = ("-c", "constraints.txt")
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+
+
+def install(session: nox.Session, *groups: str, torch: bool = False) -> None:
+    """Install K3 and the named dependency groups; torch first and pinned, so that no range pulls a CUDA build."""
+    if torch:
+        session.install(*CONSTRAINTS, "torch")
+    session.install(*CONSTRAINTS, ".", *nox.project.dependency_groups(PYPROJECT, *groups))
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """All tests, on real models (fetched once into K3's cache)."""
+    install(session, "test", torch=True)
+    session.run("k3", "models", "fetch", "smollm2-135m")
+    session.run("k3", "models", "fetch", "gemma3-270m")
+    session.run("pytest", *session.posargs)
+    session.run("k3", "gate", "check", "reports/evidence/")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style and format."""
+    session.install(*CONSTRAINTS, *nox.project.dependency_groups(PYPROJECT, "lint"))
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Strict typing of the four packages."""
+    install(session, "types", "test")
+    session.run("mypy")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Speed and memory, as ratios measured in one run."""
+    install(session, torch=False)
+    session.run("k3", "models", "fetch", "smollm2-135m")
+    for script in ("bench_startup.py", "bench_gate.py", "bench_engines.py", "bench_prefill_memory.py"):
+        session.run("python", f"scripts/{script}")

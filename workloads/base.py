@@ -1,0 +1,100 @@
+"""The parts every workload has: a tokenised prompt, the tokenizer it needs, and when a stream ends."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from reports.measurement import PromptSet
+from reports.plan import PromptRecord
+
+PromptStyle = Literal["chat", "completion"]
+
+
+class Tokenizer(Protocol):
+    """What a workload needs of a tokenizer."""
+
+    @property
+    def has_chat_template(self) -> bool: ...
+
+    def chat_text(self, user: str) -> str:
+        """The whole prompt text of one user turn, up to where the assistant's answer begins."""
+        ...
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of `text`, special tokens in it recognised, none added."""
+        ...
+
+    @property
+    def bos(self) -> str:
+        """The text of the token a completion prompt must begin with; empty if the model has none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt, tokenised once and given to every arm that runs its set.
+
+    `needle_first`, `needle_last` and `question_first` are token positions; none where they do not apply.
+    """
+
+    sample: int
+    prompt_set: PromptSet
+    tokens: tuple[int, ...]
+    answer: str | None = None
+    needle_first: int | None = None
+    needle_last: int | None = None
+    question_first: int | None = None
+
+    @property
+    def digest(self) -> str:
+        """sha256 over the token ids as decimal numbers joined by commas."""
+        return digest_of(",".join(str(token) for token in self.tokens))
+
+    def record(self) -> PromptRecord:
+        """The prompt as a report keeps it: everything but the tokens."""
+        depth = self.needle_first / len(self.tokens) if self.needle_first is not None else None
+        return PromptRecord(
+            sample=self.sample,
+            prompt_set=self.prompt_set,
+            digest=self.digest,
+            token_count=len(self.tokens),
+            answer=self.answer,
+            needle_depth=depth,
+            needle_first=self.needle_first,
+            needle_last=self.needle_last,
+            question_first=self.question_first,
+        )
+
+
+@dataclass(frozen=True)
+class StopPolicy:
+    """When a stream ends besides its budget: at end of text, and at the end of the model's turn unless ignored."""
+
+    ignore_turn_stop: bool = False
+
+
+def digest_of(text: str) -> str:
+    """sha256:<hex> of `text` in UTF-8."""
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def workload_digest(prompts: Sequence[Prompt]) -> str:
+    """Digest of all prompts with their answers, in order."""
+    parts = (f"{p.sample}|{p.prompt_set}|{p.digest}|{p.answer or ''}" for p in prompts)
+    return digest_of("\n".join(parts))
+
+
+def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
+    """How many leading tokens two sequences share."""
+    count = 0
+    for a, b in zip(first, second, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def common_suffix(first: Sequence[int], second: Sequence[int]) -> int:
+    """How many trailing tokens two sequences share."""
+    return common_prefix(first[::-1], second[::-1])
