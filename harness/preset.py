@@ -110,8 +110,6 @@ def nearest(word: str, choices: Sequence[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-
-
 def _frozen(value: Any) -> Any:
     """TOML arrays as tuples, which strict records ask for."""
     if isinstance(value, dict):

@@ -70,7 +70,9 @@ class Niah:
         rows = list(range(count))
         rng.shuffle(rows)
         for row in rows:
-            prompt = self._prompt(sample, "main", [*notes[:row], _needle(code), *notes[row + 1 :]], row, code, tokenizer)
+            prompt = self._prompt(
+                sample, "main", [*notes[:row], _needle(code), *notes[row + 1 :]], row, code, tokenizer
+            )
             if self._outside(prompt):
                 return [prompt, self._prompt(sample, "needle_free", notes, row, code, tokenizer)]
         raise ValueError(

@@ -76,4 +76,6 @@ def parse_layers(text: str) -> str | list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError as error:
-        raise UsageError(f"--exact-layers {text!r}: give none, full_attention, sliding_attention or 18,19,20") from error
+        raise UsageError(
+            f"--exact-layers {text!r}: give none, full_attention, sliding_attention or 18,19,20"
+        ) from error

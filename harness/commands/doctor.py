@@ -1,0 +1,107 @@
+"""`k3 doctor`: what this machine has, and what is missing for which command."""
+
+import json
+import platform
+import shutil
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from harness.provenance import PACKAGES, read_host, version_of
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something a command needs; `remedy` is empty when it is there."""
+
+    command: str
+    needs: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Health:
+    """Everything doctor shows."""
+
+    platform: str
+    chip: str
+    cores: int
+    memory_gb: float
+    python: str
+    device: str
+    blas: str
+    packages: dict[str, str]
+    models: dict[str, str]
+    needs: tuple[Need, ...]
+
+
+def command(json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+    """Show platform, device, BLAS, versions and models, and what is missing for which command."""
+    health = examine()
+    if json_output:
+        print(json.dumps(asdict(health), indent=1))
+        return
+    for label in ("platform", "chip", "cores", "memory_gb", "python", "device", "blas"):
+        print(f"{label:<10} {getattr(health, label)}")
+    for label, shown in (("package", health.packages), ("model", health.models)):
+        for name, state in shown.items():
+            print(f"{label:<10} {name}: {state}")
+    for need in health.needs:
+        print(f"{'ok' if not need.remedy else 'MISSING':<10} {need.command}: {need.needs}{_hint(need)}")
+
+
+def examine() -> Health:
+    """Look at this machine. Imports mlx to name its device, after the BLAS preload."""
+    host = read_host()
+    device, blas = _accelerator()
+    models = _models()
+    return Health(
+        platform=f"{host.os} {host.machine}",
+        chip=host.chip or "unknown",
+        cores=host.cores or 0,
+        memory_gb=round((host.memory or 0) / 1e9, 1),
+        python=platform.python_version(),
+        device=device,
+        blas=blas,
+        packages={name: version_of(name) or "not installed" for name in PACKAGES},
+        models=models,
+        needs=tuple(_needs(models)),
+    )
+
+
+def _accelerator() -> tuple[str, str]:
+    try:
+        from harness.engines.mlx.device import blas_name, device_name
+    except ImportError as error:
+        return f"mlx cannot be imported ({error})", "unknown"
+    return device_name(), blas_name()
+
+
+def _models() -> dict[str, str]:
+    from harness.models.registry import states
+
+    return states()
+
+
+def _needs(models: dict[str, str]) -> list[Need]:
+    default = models.get("smollm2-135m", "absent")
+    return [
+        Need("k3 eval --preset demo", "mlx", _module("mlx", "pip install k3 on macOS or Linux")),
+        Need(
+            "k3 eval --preset demo",
+            "model smollm2-135m",
+            "" if default.startswith("present") else "k3 models fetch smollm2-135m (eval does it by itself)",
+        ),
+        Need("k3 models verify", "torch", _module("torch", "pip install 'k3[torch]'")),
+        Need("provenance in a checkout", "git", "" if shutil.which("git") else "install git"),
+    ]
+
+
+def _module(name: str, remedy: str) -> str:
+    return "" if find_spec(name) is not None else remedy
+
+
+def _hint(need: Need) -> str:
+    return f" -> {need.remedy}" if need.remedy else ""

@@ -1,0 +1,117 @@
+"""The import rules of the house: who may import whom, and where heavy modules may be imported at the top."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = {"torch", "mlx", "mlx_lm", "transformers"}
+HEAVY_HOMES = ("harness/engines/mlx", "harness/engines/torch", "harness/training")
+FOLDERS = {"harness", "gate", "workloads", "reports"}
+
+
+def sources(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imports(file: Path, top_only: bool) -> Iterator[str]:
+    """Dotted names of modules imported in `file`; with `top_only` those executed when it is imported."""
+    tree = ast.parse(file.read_text())
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for node in ast.walk(function)
+    }
+    for node in ast.walk(tree):
+        if top_only and id(node) in inside:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module
+
+
+def ours(file: Path) -> set[str]:
+    return {name for name in imports(file, top_only=False) if name.split(".")[0] in FOLDERS}
+
+
+@pytest.mark.parametrize(
+    ("folder", "allowed"),
+    [("reports", {"reports"}), ("gate", {"gate", "reports"}), ("workloads", {"workloads", "reports"})],
+)
+def test_a_folder_imports_only_what_it_may(folder: str, allowed: set[str]) -> None:
+    offenders = {
+        f"{file.relative_to(ROOT)} imports {name}"
+        for file in sources(folder)
+        for name in ours(file)
+        if name.split(".")[0] not in allowed
+    }
+    assert not offenders
+
+
+def test_only_commands_see_both_harness_and_gate() -> None:
+    offenders = {
+        str(file.relative_to(ROOT))
+        for file in sources("harness")
+        if any(name.split(".")[0] == "gate" for name in ours(file)) and "harness/commands/" not in file.as_posix()
+    }
+    assert not offenders
+
+
+def test_engines_and_reports_do_not_know_workloads() -> None:
+    for file in [*sources("harness/engines"), *sources("reports")]:
+        assert not any(name.split(".")[0] == "workloads" for name in ours(file)), file
+
+
+def test_heavy_modules_are_imported_at_the_top_only_in_their_homes() -> None:
+    offenders = {
+        f"{file.relative_to(ROOT)}: {name}"
+        for folder in FOLDERS
+        for file in sources(folder)
+        if not file.relative_to(ROOT).as_posix().startswith(HEAVY_HOMES)
+        for name in imports(file, top_only=True)
+        if name.split(".")[0] in HEAVY
+    }
+    assert not offenders
+
+
+def test_clocks_are_read_in_one_place() -> None:
+    offenders = {
+        str(file.relative_to(ROOT))
+        for folder in FOLDERS
+        for file in sources(folder)
+        if "time" in {name.split(".")[0] for name in imports(file, top_only=False)}
+        and file.relative_to(ROOT).as_posix() != "harness/clock.py"
+    }
+    assert not offenders
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["gate", "check", str(ROOT / "reports" / "evidence")], ["gate", "rules"], ["presets", "list"]],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_light_commands_load_nothing_heavy(arguments: list[str]) -> None:
+    program = (
+        "import sys, io, contextlib\n"
+        "from harness.cli import run\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    code = run(sys.argv[1:])\n"
+        f"print(code, sorted(set(sys.modules) & {HEAVY | {'pandas'}!r}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert done.stdout.split("\n")[-2] == "0 []", done.stderr
+
+
+def test_light_folders_hold_no_tensors() -> None:
+    for folder in ("gate", "reports", "workloads"):
+        for file in sources(folder):
+            heavy = {name.split(".")[0] for name in imports(file, top_only=False)} & (HEAVY | {"pandas"})
+            assert not heavy, f"{file}: {heavy}"
