@@ -1,7 +1,7 @@
 """Builds complete, honest schema-2 reports from a small simulation of times, for the tests of the gate.
 
-Everything is seeded: the same `Setup` gives the same report, byte for byte. `measured_*` give a report as a run leaves it
-(rows, no claims), `honest_*` the same after `gate.judge.conclude`.
+Everything is seeded: the same `Setup` gives the same report, byte for byte. `measured_*` give a report as a run leaves
+it (rows, no claims), `honest_*` the same after `gate.judge.conclude`.
 """
 
 import hashlib
@@ -41,6 +41,7 @@ PREFILL_S_PER_TOKEN = 0.0008
 STEP_S = 0.06
 END_OF_TURN = 2
 DRAFT_DEPTH = 7
+NATIVE = Restoration(mode="none")
 _PREFIXES = ("ALPHA", "BETA", "GAMMA", "DELTA", "KAPPA", "SIGMA", "THETA", "OMEGA", "LAMBDA", "ZETA")
 _NAMES = ("value", "index", "total", "item", "size", "name", "key", "rows", "part", "left", "right", "state")
 _CALLS = ("len", "sum", "sorted", "list", "int", "repr", "max", "min", "tuple", "next")
@@ -51,9 +52,9 @@ _WRONG = ("the north gate", "a paper map", "the stone well", "the small tower", 
 class Setup:
     """The space of honest reports.
 
-    `speedup` and `ngram_speedup` are the true speed-ups of the fused arms; `noise` is the sigma of the logarithm of a
-    run's times, `drift` how much slower the last run is than the first (0.05: by 5 %). `suts` names the systems under test of a
-    needle report: any of identity, f_theta, native. `prompt_tokens` is the mean prompt length.
+    `speedup` and `ngram_speedup` are the true speed-ups of the fused arms; `noise` is the sigma of the logarithm of
+    a run's times, `drift` how much slower the last run is than the first (0.05: by 5 %). `suts` names the systems
+    under test of a needle report: any of identity, f_theta, native. `prompt_tokens` is the mean prompt length.
     """
 
     samples: int = 5
@@ -92,7 +93,7 @@ class Recipe:
     say: Callable[[int], Stream]
     label: str | None = None
     prompt_set: PromptSet = "main"
-    restoration: Restoration = Restoration(mode="none")
+    restoration: Restoration = NATIVE
     drafter: DrafterInfo | None = None
     step: float = 1.0
     repeats: int | None = None

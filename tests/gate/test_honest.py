@@ -1,16 +1,19 @@
 """The honest reports of the gate's tests are what they say: complete, reproducible and admitted."""
 
-import honest
 import pytest
+
 from gate.judge import judge
 from reports.report import Report, parse_report, report_bytes
+from tests.gate import honest
 
 
 def status(report: Report) -> dict[str, str]:
     return {claim.name: claim.status for claim in judge(report).claims}
 
 
-@pytest.mark.parametrize("build", [honest.honest_niah, honest.honest_code, honest.honest_parity, honest.honest_kv_quant])
+@pytest.mark.parametrize(
+    "build", [honest.honest_niah, honest.honest_code, honest.honest_parity, honest.honest_kv_quant]
+)
 def test_honest_report_is_admissible_and_reproducible(build, tmp_path):
     report = build()
     assert judge(report).violations == ()
