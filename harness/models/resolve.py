@@ -1,0 +1,169 @@
+"""From the name or path a user gives to a model folder that is known to be whole."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from harness.errors import ModelError
+from harness.models.cache import package_folder
+from harness.models.digest import weights_digest
+from harness.models.folder import read_config, weight_files
+from harness.models.registry import (
+    FolderSource,
+    HubSource,
+    ModelEntry,
+    PackageSource,
+    entry,
+    registry,
+    unknown_model,
+)
+from reports.record import Digest, Name, Record
+
+RECORD = "k3.json"
+_ENVIRONMENT = re.compile(r"\$\{ENV:([A-Za-z_][A-Za-z0-9_]*)\}")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_SNAPSHOT = re.compile(r"[0-9a-f]{40}")
+
+
+class ConversionRecord(Record):
+    """What a converted folder was made from; written last, so a folder with it is a finished one."""
+
+    name: Name
+    revision: Name
+    gguf: Digest
+    quantisation: Name
+    converter: int
+    weights: Digest
+
+
+@dataclass(frozen=True)
+class Located:
+    """A model folder found by name, its weights not read yet."""
+
+    id: str
+    folder: Path
+    revision: str | None
+    terms: str | None
+    conversion: ConversionRecord | None
+
+
+@dataclass(frozen=True)
+class ResolvedModel:
+    """A model folder with whole weight files and their digest (`sha256:...`).
+
+    `id` never contains a path of the user's: it is the registry name, the hub id or the folder's own name.
+    `quantisation` is what the weights went through before they were converted, if K3 converted them.
+    """
+
+    id: str
+    folder: Path
+    revision: str | None
+    weights: str
+    terms: str | None
+    quantisation: str | None
+
+
+def resolve(name_or_path: str) -> ResolvedModel:
+    """The model called `name_or_path`: a registry name, a folder, `${ENV:VARIABLE}` or a hub id.
+
+    Raises:
+        ModelError: unknown (the nearest name is suggested), known but not on this machine (with the command that
+            gets it), or damaged.
+    """
+    located = locate(name_or_path)
+    read_config(located.folder)
+    weights = weights_digest(located.folder)
+    conversion = located.conversion
+    if conversion is not None and conversion.weights != weights:
+        raise ModelError(f"{located.folder}: the weights are not those converted: run `k3 models fetch {located.id}`")
+    quantisation = conversion.quantisation if conversion else None
+    return ResolvedModel(located.id, located.folder, located.revision, weights, located.terms, quantisation)
+
+
+def locate(name_or_path: str) -> Located:
+    """Find the folder of a model without reading its weights.
+
+    Raises:
+        ModelError: unknown, not on this machine, or its weight files are missing or not whole.
+    """
+    if name_or_path in registry().models:
+        return _locate_entry(name_or_path, entry(name_or_path))
+    if _ENVIRONMENT.fullmatch(name_or_path):
+        folder = _folder(name_or_path)
+        return _checked(Located(folder.name, folder, _snapshot(folder), None, None))
+    folder = Path(name_or_path).expanduser()
+    if folder.is_dir():
+        folder = folder.absolute()
+        return _checked(Located(folder.resolve().name or "model", folder, _snapshot(folder), None, None))
+    if _HUB_ID.fullmatch(name_or_path):
+        return _locate_hub(name_or_path, HubSource(kind="hub", repository=name_or_path), None)
+    if os.sep in name_or_path:
+        raise ModelError(f"{name_or_path}: no such model folder")
+    raise ModelError(unknown_model(name_or_path, tuple(registry().models)))
+
+
+def _locate_entry(name: str, known: ModelEntry) -> Located:
+    source = known.source
+    if isinstance(source, PackageSource):
+        return _locate_package(name, source, known.terms)
+    if isinstance(source, FolderSource):
+        folder = _folder(source.path)
+        return _checked(Located(name, folder, _snapshot(folder), known.terms, None))
+    return _locate_hub(name, source, known.terms)
+
+
+def _locate_package(name: str, source: PackageSource, terms: str) -> Located:
+    folder = package_folder(name, source)
+    remedy = f"run `k3 models fetch {name}`"
+    if not folder.is_dir():
+        raise ModelError(f"{name} is not on this machine: {remedy}")
+    try:
+        record = ConversionRecord.model_validate_json((folder / RECORD).read_bytes())
+        read_config(folder)
+        weight_files(folder)
+    except (OSError, ValidationError) as error:
+        raise ModelError(f"{folder / RECORD}: missing or damaged: {remedy}") from error
+    except ModelError as error:
+        raise ModelError(f"{str(error).rpartition(': ')[0]}: {remedy}") from error
+    return Located(name, folder, source.revision, terms, record)
+
+
+def _locate_hub(name: str, source: HubSource, terms: str | None) -> Located:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    revision = f" --revision {source.revision}" if source.revision else ""
+    try:
+        found = snapshot_download(source.repository, revision=source.revision, local_files_only=True)
+    except (LocalEntryNotFoundError, HFValidationError, HfHubHTTPError, OSError) as error:
+        raise ModelError(
+            f"{source.repository} is no folder here and not in the hub's cache: "
+            f"run `hf download {source.repository}{revision}`"
+        ) from error
+    folder = Path(found)
+    return _checked(Located(name, folder, source.revision or _snapshot(folder), terms, None))
+
+
+def _checked(located: Located) -> Located:
+    read_config(located.folder)
+    weight_files(located.folder)
+    return located
+
+
+def _folder(path: str) -> Path:
+    """The folder a source names, with `${ENV:VARIABLE}` replaced."""
+    match = _ENVIRONMENT.fullmatch(path)
+    if match is None:
+        return Path(path).expanduser().absolute()
+    value = os.environ.get(match[1], "")
+    if not value:
+        raise ModelError(f"{path}: set the environment variable {match[1]} to the path of the model folder")
+    return Path(value).expanduser().absolute()
+
+
+def _snapshot(folder: Path) -> str | None:
+    """The commit in the name of a hub snapshot's folder."""
+    return folder.name if _SNAPSHOT.fullmatch(folder.name) and folder.parent.name == "snapshots" else None

@@ -1,0 +1,112 @@
+"""Whether the verifier that mlx-lm loads is the model that transformers loads."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.errors import ModelError
+from harness.models.digest import weights_digest
+from harness.models.faithfulness import fixed_text, store_faithfulness
+from harness.models.folder import read_config
+from harness.models.gguf_file import FloatArray
+from reports.provenance import Faithfulness
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+TORCH_REMEDY = "pip install 'k3[torch]'"
+
+
+def reference_available() -> bool:
+    """Whether torch and transformers are installed; imports neither."""
+    return find_spec("torch") is not None and find_spec("transformers") is not None
+
+
+def verify(folder: Path) -> Faithfulness:
+    """Logits of the verifier as the engines load it against transformers in float32, on the fixed text.
+
+    The result is stored in the cache, where `load_faithfulness` finds it.
+
+    Raises:
+        ModelError: torch is not installed, the folder is no whole model, one of the two libraries cannot open it,
+            or their tokenizers disagree.
+    """
+    if not reference_available():
+        raise ModelError(f"verifying needs the reference implementation: {TORCH_REMEDY}")
+    read_config(folder)
+    weights = weights_digest(folder)
+    loaded_ids, loaded = _loaded_logits(folder)
+    reference_ids, reference, name = _reference_logits(folder)
+    if loaded_ids != reference_ids:
+        raise ModelError(f"{folder}: the tokenizers of mlx-lm and transformers disagree on the fixed text")
+    result = compare(loaded, reference, name)
+    store_faithfulness(folder, weights, result)
+    return result
+
+
+def compare(loaded: FloatArray, reference: FloatArray, name: str) -> Faithfulness:
+    """Argmax agreement and the largest absolute gap of two (tokens, vocabulary) arrays of logits.
+
+    A verifier with a padded head is compared on the vocabulary both have.
+
+    Raises:
+        ModelError: a logit is not finite.
+    """
+    width = min(loaded.shape[1], reference.shape[1])
+    loaded, reference = loaded[:, :width], reference[:, :width]
+    if not (np.isfinite(loaded).all() and np.isfinite(reference).all()):
+        raise ModelError("logits that are not finite: the weights are damaged, or of a type this machine cannot run")
+    agreement = float(np.mean(loaded.argmax(axis=1) == reference.argmax(axis=1)))
+    gap = float(np.abs(loaded - reference).max())
+    return Faithfulness(
+        reference=name, tokens=len(loaded), argmax_agreement=agreement, largest_logit_gap=float(f"{gap:.4g}")
+    )
+
+
+def _loaded_logits(folder: Path) -> tuple[list[int], FloatArray]:
+    """Token ids and float32 logits (tokens, vocabulary) of the model as the engines load it."""
+    from harness.engines.mlx.load import load_verifier
+
+    verifier = load_verifier(folder)
+    import mlx.core as mx
+
+    ids: list[int] = verifier.tokenizer.encode(fixed_text())
+    logits = verifier.model(mx.array([ids]))[0].astype(mx.float32)
+    return ids, np.array(logits)
+
+
+def _reference_logits(folder: Path) -> tuple[list[int], FloatArray, str]:
+    """The same from transformers, and the name of the reference with its versions."""
+    import torch
+    import transformers
+
+    try:
+        tokenizer: PreTrainedTokenizerBase = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model: Any = transformers.AutoModelForCausalLM.from_pretrained(
+            folder, dtype=torch.float32, local_files_only=True, use_safetensors=True
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ModelError(f"{folder}: transformers cannot open it, so there is no reference: {reason}") from error
+    ids: list[int] = tokenizer.encode(fixed_text())
+    with torch.inference_mode():
+        logits = model.eval()(torch.tensor([ids])).logits[0]
+    name = f"transformers {transformers.__version__}, torch {torch.__version__}, float32"
+    return ids, logits.numpy(), name
+
+
+def main(arguments: list[str]) -> int:
+    """Verify one folder; run by a fetch in a process of its own, so that no torch lives beside a measurement."""
+    try:
+        verify(Path(arguments[0]))
+    except ModelError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
