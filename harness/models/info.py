@@ -1,0 +1,76 @@
+"""What a report says about a model, read from its folder without loading it."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.models.faithfulness import load_faithfulness
+from harness.models.folder import read_config, read_header, weight_files
+from harness.models.resolve import ResolvedModel
+from reports.provenance import ModelInfo
+
+Role = Literal["verifier", "drafter", "f_theta", "proposer"]
+
+_DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
+
+
+def model_info(model: ResolvedModel, role: Role) -> ModelInfo:
+    """The provenance record of `model`; `faithfulness` is there if the model was verified as it is now.
+
+    Raises:
+        ModelError: config or weights are missing or damaged.
+    """
+    config = read_config(model.folder)
+    return ModelInfo(
+        role=role,
+        id=model.id,
+        revision=model.revision,
+        weights=model.weights,
+        architecture=architecture(config),
+        layer_types=layer_types(config),
+        quantisation=model.quantisation or _quantisation(config),
+        dtype=stored_dtype(model.folder),
+        faithfulness=load_faithfulness(model.folder, model.weights),
+    )
+
+
+def architecture(config: dict[str, Any]) -> str:
+    """The class the config names, else its model type."""
+    names = config.get("architectures")
+    named = isinstance(names, list) and names and isinstance(names[0], str)
+    return str(names[0] if named else config["model_type"])[:200]
+
+
+def layer_types(config: dict[str, Any]) -> tuple[str, ...] | None:
+    """One name a layer: as listed, else by Gemma's pattern, else full attention; None without a layer count."""
+    text = config.get("text_config")
+    settings = text if isinstance(text, dict) else config
+    listed, layers = settings.get("layer_types"), settings.get("num_hidden_layers")
+    if isinstance(listed, list) and listed and all(isinstance(kind, str) and kind for kind in listed):
+        return tuple(listed)
+    if not isinstance(layers, int) or not 0 < layers <= 10_000:
+        return None
+    period = settings.get("sliding_window_pattern")
+    if not isinstance(period, int) or period < 1:
+        return ("full_attention",) * layers
+    return tuple("sliding_attention" if (layer + 1) % period else "full_attention" for layer in range(layers))
+
+
+def stored_dtype(folder: Path) -> str | None:
+    """The floating-point type most values of the weight files have; of quantised weights, that of their scales.
+
+    Raises:
+        ModelError: weights are missing or damaged.
+    """
+    totals: dict[str, int] = {}
+    for path in weight_files(folder):
+        for tensor in read_header(path):
+            if tensor.dtype in _DTYPES:
+                totals[tensor.dtype] = totals.get(tensor.dtype, 0) + tensor.values
+    return _DTYPES[max(totals, key=lambda kind: totals[kind])] if totals else None
+
+
+def _quantisation(config: dict[str, Any]) -> str | None:
+    settings = config.get("quantization")
+    if not isinstance(settings, dict) or not settings:
+        return None
+    return f"{settings.get('mode', 'affine')} {settings.get('bits')}-bit, group {settings.get('group_size')}"[:200]
