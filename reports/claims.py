@@ -41,6 +41,9 @@ class SpeedupClaim(BaseClaim):
     leave_one_out: tuple[float, float] | None = Field(
         None, description="Extremes of the ratio with one sample left out"
     )
+    estimator: Literal["ratio_of_medians", "ratio_of_means", "ratio_of_totals", "median_of_ratios"] | None = Field(
+        None, description="Imports: how the tool forms the ratio; K3's is the median of paired ratios"
+    )
 
 
 class NullRatioClaim(BaseClaim):

@@ -1,0 +1,1 @@
+"""Reports of other tools, one file a format, turned into the same records."""

@@ -1,0 +1,101 @@
+"""What every importer of a foreign format is made of."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from reports.one_line import one_line
+from reports.report import Imported, Report, describe_invalid
+from reports.strict_json import Json
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+
+
+class ForeignFormatError(ValueError):
+    """A file of a known format that cannot be imported; the message is one line that names the field."""
+
+
+class Foreign(BaseModel):
+    """The part of a foreign file that an importer reads: strict types, no NaN; what it does not know is ignored."""
+
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="ignore", allow_inf_nan=False, str_max_length=4_000_000, protected_namespaces=()
+    )
+
+
+@dataclass(frozen=True)
+class Source:
+    """A parsed file: one value, or (`lines`) the objects of a JSONL file; `digest` is of its bytes."""
+
+    value: Json
+    lines: bool
+    digest: str
+
+
+@dataclass(frozen=True)
+class Importer:
+    """One foreign format.
+
+    `recognises` looks at a few tell-tale fields only and never raises, so that a damaged file is refused by `load`
+    and not mistaken for something else. `load` raises `ForeignFormatError` and invents nothing: what the format does
+    not record stays `None`. `versioned`: the format carries `schema_version`, and below 2 it is legacy.
+    """
+
+    name: str
+    recognises: Callable[[Source], bool]
+    load: Callable[[Source], Report]
+    versioned: bool = False
+
+
+F = TypeVar("F", bound=Foreign)
+
+
+def parse_foreign(shape: type[F], value: Json) -> F:
+    """`value` as a `shape`.
+
+    Raises:
+        ForeignFormatError: a field is missing or of the wrong type.
+    """
+    try:
+        return shape.model_validate(value)
+    except ValidationError as error:
+        raise ForeignFormatError(describe_invalid(error)) from error
+
+
+def mark(
+    importer: str, source: Source, notes: Iterable[str], kind: str | None = None, version: int | None = None
+) -> Imported:
+    """The record that marks a report as imported and unverified."""
+    return Imported(
+        importer=importer,
+        original_kind=one_line(kind, 200) if kind else None,
+        original_schema_version=version,
+        original_digest=source.digest,
+        notes=tuple(one_line(note) for note in notes),
+    )
+
+
+def report_id(importer: str, source: Source) -> str:
+    """The same file always becomes the same report."""
+    return f"{importer}-{source.digest.removeprefix('sha256:')[:16]}"
+
+
+def model_id(stated: str) -> str:
+    """A hub id as it is; of a path the last part only, since folders name people and machines."""
+    if _HUB_ID.fullmatch(stated):
+        return one_line(stated, 200)
+    parts = [part for part in re.split(r"[/\\]", stated) if part not in ("", ".", "..", "~")]
+    return one_line(parts[-1], 200) if parts else "unnamed"
+
+
+def require(condition: bool, message: str) -> None:
+    """Refuse a file that contradicts itself.
+
+    Raises:
+        ForeignFormatError: `condition` does not hold.
+    """
+    if not condition:
+        raise ForeignFormatError(one_line(message))

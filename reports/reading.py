@@ -1,0 +1,232 @@
+"""From a path to evidence: a file nobody vouches for becomes a report, or one line that says why not."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import get_args
+
+from pydantic import ValidationError
+
+from reports.files import RefusedFileError, find_files, read_bounded
+from reports.importers.base import ForeignFormatError, Importer, Source
+from reports.importers.registry import FOREIGN_KINDS, IMPORTER_NAMES, importer_of
+from reports.one_line import one_line
+from reports.report import IMPORTED_KINDS, SCHEMA_VERSION, Kind, Report, ReportError, describe_invalid
+from reports.strict_json import BYTE_ORDER_MARK, Document, Json, StrictJsonError, parse
+
+__all__ = [
+    "OWN_SOURCE",
+    "Evidence",
+    "Invalid",
+    "Legacy",
+    "NotAReport",
+    "Outcome",
+    "Unreadable",
+    "evidence_of",
+    "find_files",
+    "import_report",
+    "read_evidence",
+]
+
+OWN_SOURCE = "k3"
+KINDS: tuple[str, ...] = get_args(Kind)
+_TELL_TALE_KEYS = frozenset(
+    {"schemaversion", "arms", "claims", "gate", "throughput", "stagetimings", "oraclerecall", "restoredspecdecodefused"}
+)
+_NAME_NOISE = re.compile(r"[^a-z]")
+
+
+@dataclass(frozen=True)
+class Legacy:
+    """Evidence of a schema before 2: never citable. `report` is what its importer makes of it, if it can."""
+
+    report: Report | None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class NotAReport:
+    """JSON that is in no way a report (verdict `not_evidence`)."""
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """No acceptable JSON. `could_not_open`: the file system was in the way; else the content was refused."""
+
+    message: str
+    could_not_open: bool
+
+
+@dataclass(frozen=True)
+class Invalid:
+    """A report, or something that looks like one, that does not hold; the message names the field."""
+
+    message: str
+
+
+Outcome = Report | Legacy | NotAReport | Unreadable | Invalid
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A file as found.
+
+    `digest` is of its bytes. `source` is `k3` for reports of our own, else the importer's name. `kind` and
+    `schema_version` are as the file states them (the kind of the report where it states none).
+    """
+
+    path: Path
+    outcome: Outcome
+    digest: str | None = None
+    source: str | None = None
+    kind: str | None = None
+    schema_version: int | None = None
+
+
+def read_evidence(path: Path) -> Evidence:
+    """What is in the file at `path`; whatever it holds, this does not raise."""
+    try:
+        data = read_bounded(path)
+    except RefusedFileError as error:
+        return Evidence(path, Unreadable(str(error), error.could_not_open))
+    return evidence_of(data, path)
+
+
+def evidence_of(data: bytes, path: Path) -> Evidence:
+    """What the bytes of a file hold; `path` is only passed on."""
+    digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+    try:
+        document = parse(data)
+    except StrictJsonError as error:
+        return Evidence(path, Unreadable(str(error), could_not_open=False), digest)
+    source = Source(document.value, document.lines, digest)
+    importer = importer_of(source)
+    if importer is not None:
+        return _foreign(path, source, importer)
+    if document.lines or not isinstance(document.value, dict):
+        return Evidence(path, _not_one_object(document), digest)
+    return _own(path, document.value, data, digest)
+
+
+def _not_one_object(document: Document) -> Outcome:
+    """A list or JSONL that no importer knows: reports do not travel in bundles."""
+    values = document.value if isinstance(document.value, list) else []
+    if any(isinstance(value, dict) and _looks_like_report(value) for value in values):
+        return Invalid("document: several documents in one file; a report is one JSON object")
+    return NotAReport()
+
+
+def _foreign(path: Path, source: Source, importer: Importer) -> Evidence:
+    stated = source.value if isinstance(source.value, dict) else {}
+    version = stated.get("schema_version")
+    kind = _text(stated.get("kind"))
+    outcome: Outcome
+    problem = _version_problem(version) if "schema_version" in stated and version is not None else None
+    if problem is not None:
+        outcome, version = Invalid(problem), None
+    else:
+        legacy = importer.versioned and (version is None or version < SCHEMA_VERSION)
+        try:
+            report = _load(source, importer)
+            kind = kind or report.kind
+            outcome = Legacy(report) if legacy else report
+        except ForeignFormatError as error:
+            outcome = Legacy(None, str(error)) if legacy else Invalid(str(error))
+    return Evidence(path, outcome, source.digest, importer.name, kind, version)
+
+
+def _load(source: Source, importer: Importer) -> Report:
+    """`importer.load`, with values that fit no record (an overlong name, a sum beyond 2**53) as its own error."""
+    try:
+        return importer.load(source)
+    except ValidationError as error:
+        raise ForeignFormatError(describe_invalid(error)) from error
+
+
+def _own(path: Path, value: dict[str, Json], data: bytes, digest: str) -> Evidence:
+    kind, version = value.get("kind"), value.get("schema_version")
+    if kind not in KINDS and not _looks_like_report(value):
+        return Evidence(path, NotAReport(), digest)
+    problem = _version_problem(version) or _kind_problem(kind)
+    number = version if type(version) is int else None
+    if problem is not None:
+        return Evidence(path, Invalid(problem), digest, None, _text(kind), number)
+    if number is not None and number < SCHEMA_VERSION:
+        return Evidence(path, Legacy(None), digest, OWN_SOURCE, kind, number)
+    try:
+        report = Report.model_validate_json(data.removeprefix(BYTE_ORDER_MARK))
+    except ValidationError as error:
+        return Evidence(path, Invalid(describe_invalid(error)), digest, OWN_SOURCE, kind, number)
+    source, outcome = _origin(report)
+    return Evidence(path, outcome, digest, source, kind, number)
+
+
+def _origin(report: Report) -> tuple[str, Outcome]:
+    """Who made a valid report: K3, or an importer that K3 has."""
+    if report.imported is None:
+        if report.kind in IMPORTED_KINDS:
+            return OWN_SOURCE, Invalid(f"kind: {report.kind} is never run by K3; such a report must be imported")
+        return OWN_SOURCE, report
+    importer = report.imported.importer
+    if importer not in IMPORTER_NAMES:
+        return OWN_SOURCE, Invalid(f"imported.importer: no importer is called '{one_line(importer, 80)}'")
+    return importer, report
+
+
+def _version_problem(version: Json) -> str | None:
+    if version is None:
+        return f"schema_version: missing; it must be {SCHEMA_VERSION}"
+    if type(version) is not int:
+        return f"schema_version: must be an integer, not {one_line(repr(version), 40)}"
+    if version > SCHEMA_VERSION:
+        return f"schema_version: written by a newer schema {version}; upgrade K3, which reads up to {SCHEMA_VERSION}"
+    return None
+
+
+def _kind_problem(kind: Json) -> str | None:
+    if isinstance(kind, str) and kind in KINDS:
+        return None
+    if kind is None:
+        return "kind: missing"
+    near = get_close_matches(kind[:80], (*KINDS, *FOREIGN_KINDS), n=1) if isinstance(kind, str) else []
+    hint = f"; did you mean '{near[0]}'?" if near else f"; known kinds: {', '.join(KINDS)}"
+    return f"kind: {one_line(repr(kind), 80)} is unknown{hint}"
+
+
+def _looks_like_report(value: dict[str, Json]) -> bool:
+    """It has a key or a kind that only reports have, however spelt: such a file is judged, not passed over."""
+    if any(_NAME_NOISE.sub("", key.lower()) in _TELL_TALE_KEYS for key in value if len(key) < 80):
+        return True
+    kind = value.get("kind")
+    return isinstance(kind, str) and bool(get_close_matches(kind[:80], FOREIGN_KINDS, n=1, cutoff=0.8))
+
+
+def _text(value: Json) -> str | None:
+    return one_line(value, 200) if isinstance(value, str) else None
+
+
+def import_report(path: Path) -> Report:
+    """Another tool's file as a schema-2 report, marked as imported; a file of schema 1 too, read as schema 2.
+
+    Raises:
+        ReportError: unreadable, invalid, no report, or a report of our own already; one line with the path.
+    """
+    evidence = read_evidence(path)
+    outcome = evidence.outcome.report if isinstance(evidence.outcome, Legacy) else evidence.outcome
+    if isinstance(outcome, Report) and outcome.imported is not None:
+        return outcome
+    raise ReportError(f"{path}: {_why_not(evidence)}")
+
+
+def _why_not(evidence: Evidence) -> str:
+    match evidence.outcome:
+        case Report():
+            return "is a report of K3 already; nothing to import"
+        case Legacy(problem=problem):
+            return problem or "no importer knows this schema"
+        case NotAReport():
+            return f"no known format; importers: {', '.join(sorted(IMPORTER_NAMES))}"
+        case Unreadable(message=message) | Invalid(message=message):
+            return message
