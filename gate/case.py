@@ -41,6 +41,11 @@ class Case:
         """Arms whose performance may be claimed: role `sut` or `peer`."""
         return tuple(arm for arm in self.report.arms if arm.role in ("sut", "peer"))
 
+    @cached_property
+    def names_under_test(self) -> frozenset[str]:
+        """Names of the arms under test."""
+        return frozenset(arm.name for arm in self.under_test)
+
     def control_of(self, arm: Arm) -> Arm | None:
         """The arm with the same exact layers, sink, window and eviction as `arm` and nothing restored."""
         wanted = arm.restoration

@@ -1,16 +1,23 @@
 """judge(report) -> Judgement: the only place where a claim is admitted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gate.case import Case
 from gate.claims import propose
-from gate.registry import RULE_SET, all_rules
-from gate.rule import Finding, Rule, Severity
-from reports.claims import BaseClaim, Status
+from gate.firing import Fired, apply_all, names_of
+from gate.registry import RULE_SET, find_rule
+from gate.rule import Finding, Severity
+from reports.claims import BaseClaim, Claim, Status
+from reports.one_line import one_line
 from reports.record import Record
 from reports.report import Report
 from reports.verdict import GateBlock, Verdict, Violation
+
+MAX_VIOLATIONS_PER_RULE = 20
+"""Of one rule in one report; the rest is counted. A broken row repeats itself in every row."""
+
+MESSAGE_LENGTH = 600
 
 
 class JudgedClaim(Record):
@@ -48,49 +55,38 @@ class Judgement:
         return tuple(Headline(claim) for claim in self.report.claims if claim.name in admitted)
 
 
-@dataclass(frozen=True)
-class _Fired:
-    """A finding with its rule and the claims it blocks (all of them, asserted or not)."""
-
-    rule: Rule
-    finding: Finding
-    blocked: tuple[str, ...]
-
-
 def judge(report: Report, extra: tuple[Violation, ...] = ()) -> Judgement:
-    """Judge `report` by every rule; pure. `extra` are violations found outside it (a retraction, an old schema).
+    """Judge `report` by every rule; pure. `extra` are violations found outside it (a retraction): each blocks the
+    claims it names, asserted or not.
 
     A rule that raises is itself a violation and blocks everything: what cannot be judged is not admitted.
     """
     case = Case(report)
-    fired = [hit for rule in all_rules() for hit in _apply(rule, case)]
-    blockers: dict[str, list[str]] = {claim.name: [] for claim in report.claims}
-    for hit in fired:
-        for name in hit.blocked:
-            if hit.rule.code not in blockers[name]:
-                blockers[name].append(hit.rule.code)
-    for violation in extra:
-        for name in violation.claims:
-            blockers[name].append(violation.code)
-    claims = tuple(_judged(claim, tuple(sorted(blockers[claim.name]))) for claim in report.claims)
-    asserted = {claim.name for claim in report.claims if claim.status != "withheld"}
-    violations = list(extra)
-    severities: list[Severity] = []
-    for hit in fired:
-        named = tuple(name for name in hit.blocked if name in asserted)
-        if hit.rule.claim is None or named:
-            violations.append(_violation(hit, named))
-            severities.append(hit.rule.severity)
-    return Judgement(report, _verdict(severities, extra), tuple(violations), claims)
+    fired = apply_all(case)
+    fired += _disagreements(case, fired)
+    asserted = _asserted(report)
+    broken = [hit for hit in fired if hit.is_violation(asserted)]
+    blockers = _blockers(report.claims, fired, extra)
+    for hit in broken:
+        if hit.severity == "invalid":
+            for codes in blockers.values():
+                codes.add(hit.rule.code)
+    outside = tuple(violation.replace(claims=_among(violation.claims, asserted)) for violation in extra)
+    severities = {hit.severity for hit in broken} | {_severity(violation) for violation in extra}
+    claims = tuple(_judged(claim, blockers[claim.name]) for claim in report.claims)
+    return Judgement(report, _verdict(severities), outside + _violations(broken, asserted), claims)
 
 
 def conclude(report: Report) -> Report:
     """`report` with every claim its rows can carry, each admitted or withheld, and the gate block that says so."""
     bare = report.replace(claims=propose(report), gate=None)
-    first = judge(bare.replace(claims=tuple(claim.replace(status="admitted") for claim in bare.claims)))
-    blocked = {claim.name: claim.withheld_by for claim in first.claims}
+    case = Case(bare)
+    fired = apply_all(case)
+    blockers = _blockers(bare.claims, fired, ())
     settled = tuple(
-        claim.replace(status="withheld" if blocked[claim.name] else "admitted", withheld_by=blocked[claim.name])
+        claim.replace(
+            status="withheld" if blockers[claim.name] else "admitted", withheld_by=tuple(sorted(blockers[claim.name]))
+        )
         for claim in bare.claims
     )
     final = judge(bare.replace(claims=settled))
@@ -98,50 +94,73 @@ def conclude(report: Report) -> Report:
     return bare.replace(claims=settled, gate=gate)
 
 
-def _judged(claim: BaseClaim, codes: tuple[str, ...]) -> JudgedClaim:
-    asserted = claim.status != "withheld"
-    status: Status = "admitted" if asserted and not codes else "withheld"
-    metric = str(getattr(claim, "metric", ""))
-    return JudgedClaim(name=claim.name, metric=metric, value=claim.value, status=status, withheld_by=codes)
+def _asserted(report: Report) -> frozenset[str]:
+    return frozenset(claim.name for claim in report.claims if claim.status != "withheld")
 
 
-def _apply(rule: Rule, case: Case) -> Iterator[_Fired]:
-    metrics = {claim.name: getattr(claim, "metric", "") for claim in case.report.claims}
-    touched = tuple(name for name, metric in metrics.items() if metric in rule.blocks)
-    if rule.evidence is not None:
-        check = rule.evidence
-        for finding in _guarded(rule, lambda: check(case)):
-            yield _Fired(rule, finding, touched)
-    elif rule.claim is not None:
-        yield from _apply_claim(rule, case, touched)
-
-
-def _apply_claim(rule: Rule, case: Case, touched: tuple[str, ...]) -> Iterator[_Fired]:
-    assert rule.claim is not None
-    check = rule.claim
-    merged: dict[Finding, list[str]] = {}
+def _disagreements(case: Case, fired: list[Fired]) -> list[Fired]:
+    """Where the gate block and the reasons for withholding that a report states are not what this gate derives."""
+    stated = case.report.gate
+    rule = find_rule("CLAIM_NOT_REPRODUCIBLE")
+    if stated is None or stated.rule_set != RULE_SET or rule is None:
+        return []
+    asserted = _asserted(case.report)
+    broken = [hit for hit in fired if hit.is_violation(asserted)]
+    derived = _violations(broken, asserted)
+    verdict = _verdict({hit.severity for hit in broken})
+    findings = []
+    if stated.verdict != verdict:
+        findings.append(_forged("gate.verdict", stated.verdict, verdict))
+    ours, theirs = _outline(derived), _outline(stated.violations)
+    if ours != theirs:
+        findings.append(_forged("gate.violations", ", ".join(sorted(theirs)), ", ".join(sorted(ours))))
+    blockers = _blockers(case.report.claims, fired, ())
     for claim in case.report.claims:
-        if claim.name in touched:
-            for finding in _guarded(rule, lambda claim=claim: check(case, claim)):  # type: ignore[misc]
-                merged.setdefault(finding, []).append(claim.name)
-    for finding, names in merged.items():
-        yield _Fired(rule, finding, tuple(names))
+        if set(claim.withheld_by) != blockers[claim.name] and claim.status == "withheld":
+            shown = ", ".join(sorted(claim.withheld_by)), ", ".join(sorted(blockers[claim.name]))
+            findings.append(_forged(f"claims.{claim.name}.withheld_by", *shown))
+    return [Fired(rule, finding, names_of(case.report.claims)) for finding in findings]
 
 
-def _guarded(rule: Rule, run: Callable[[], Iterator[Finding]]) -> list[Finding]:
-    try:
-        return list(run())
-    except Exception as error:  # a crash must not become an acquittal
-        return [
-            Finding(f"the rule itself failed ({type(error).__name__}: {error}); what cannot be judged is not admitted")
-        ]
+def _outline(violations: Iterable[Violation]) -> set[str]:
+    return {f"{v.code}({', '.join(sorted(v.claims))})" for v in violations}
 
 
-def _violation(hit: _Fired, named: tuple[str, ...]) -> Violation:
+def _forged(field: str, found: str, allowed: str) -> Finding:
+    found, allowed = one_line(found or "none", 120), one_line(allowed or "none", 120)
+    message = f"{field}: the report states {found}; judged again by the same rules it is {allowed}"
+    return Finding(message, field=one_line(field, 200), found=found, allowed=allowed, severity="invalid")
+
+
+def _blockers(claims: Iterable[BaseClaim], fired: Iterable[Fired], extra: Iterable[Violation]) -> dict[str, set[str]]:
+    """Codes that block each claim, asserted or not."""
+    claims = tuple(claims)
+    blockers: dict[str, set[str]] = {claim.name: set() for claim in claims}
+    for code, names in [(hit.rule.code, hit.blocked) for hit in fired] + [(v.code, v.claims) for v in extra]:
+        for name in names:
+            if name in blockers:
+                blockers[name].add(code)
+    return blockers
+
+
+def _violations(broken: Iterable[Fired], asserted: frozenset[str]) -> tuple[Violation, ...]:
+    counts: dict[str, int] = {}
+    shown: list[Violation] = []
+    for hit in broken:
+        count = counts[hit.rule.code] = counts.get(hit.rule.code, 0) + 1
+        if count <= MAX_VIOLATIONS_PER_RULE:
+            shown.append(_violation(hit, _among(hit.blocked, asserted)))
+    for code, count in counts.items():
+        if count > MAX_VIOLATIONS_PER_RULE:
+            shown.append(Violation(code=code, message=f"and {count - MAX_VIOLATIONS_PER_RULE} more of the same kind"))
+    return tuple(shown)
+
+
+def _violation(hit: Fired, named: tuple[str, ...]) -> Violation:
     finding = hit.finding
     return Violation(
         code=hit.rule.code,
-        message=finding.message,
+        message=one_line(finding.message, MESSAGE_LENGTH),
         claims=named,
         arm=finding.arm,
         sample=finding.sample,
@@ -151,9 +170,25 @@ def _violation(hit: _Fired, named: tuple[str, ...]) -> Violation:
     )
 
 
-def _verdict(severities: list[Severity], extra: tuple[Violation, ...]) -> Verdict:
-    if "legacy" in severities:
-        return "legacy"
-    if "invalid" in severities:
-        return "invalid"
-    return "withheld" if severities or extra else "admissible"
+def _among(names: Iterable[str], asserted: frozenset[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in asserted)
+
+
+def _judged(claim: Claim, codes: set[str]) -> JudgedClaim:
+    asserted = claim.status != "withheld"
+    status: Status = "admitted" if asserted and not codes else "withheld"
+    return JudgedClaim(
+        name=claim.name, metric=claim.metric, value=claim.value, status=status, withheld_by=tuple(sorted(codes))
+    )
+
+
+def _severity(violation: Violation) -> Severity:
+    rule = find_rule(violation.code)
+    return rule.severity if rule is not None else "invalid"
+
+
+def _verdict(severities: set[Severity]) -> Verdict:
+    for verdict in ("legacy", "invalid", "withheld"):
+        if verdict in severities:
+            return verdict
+    return "admissible"

@@ -61,6 +61,15 @@ def claim_rule(
     return register
 
 
+def outside_rule(
+    code: str, *, title: str, catches: str, why: str, fix: str, severity: Severity, since: int = 1
+) -> Rule:
+    """Declare a rule that no report alone can break: its violations come from `gate.evidence`."""
+    rule = Rule(code, title, catches, why, fix, since, severity, ALL_METRICS)
+    _register(rule)
+    return rule
+
+
 @cache
 def all_rules() -> tuple[Rule, ...]:
     """Every rule, by code. Importing the modules under gate/rules registers them; the result is frozen."""
@@ -71,6 +80,11 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(_rules[code] for code in sorted(_rules))
 
 
+@cache
+def _by_code() -> dict[str, Rule]:
+    return {rule.code: rule for rule in all_rules()}
+
+
 def find_rule(code: str) -> Rule | None:
     """The rule with this code, if there is one."""
-    return next((rule for rule in all_rules() if rule.code == code), None)
+    return _by_code().get(code)

@@ -29,7 +29,10 @@ RECALL: tuple[Metric, ...] = ("oracle_recall", "native_baseline_recall", "restor
 
 @dataclass(frozen=True)
 class Finding:
-    """One place where a rule is broken: the message, the place, the figure found and the one allowed."""
+    """One place where a rule is broken: the message, the place, the figure found and the one allowed.
+
+    `claim` is set where the finding is about one claim only, `severity` where it is graver or milder than its rule.
+    """
 
     message: str
     arm: str | None = None
@@ -37,6 +40,8 @@ class Finding:
     field: str | None = None
     found: str | None = None
     allowed: str | None = None
+    claim: str | None = None
+    severity: Severity | None = None
 
 
 EvidenceCheck = Callable[[Case], Iterator[Finding]]
@@ -47,9 +52,10 @@ ClaimCheck = Callable[[Case, BaseClaim], Iterator[Finding]]
 class Rule:
     """A declared rule.
 
-    Exactly one of `evidence` and `claim` is set. An evidence rule looks at the rows whatever is claimed, and its
+    At most one of `evidence` and `claim` is set. An evidence rule looks at the rows whatever is claimed, and its
     finding is always a violation; a claim rule is asked for each claim whose metric it blocks, and its finding is
-    a violation only where that claim is asserted.
+    a violation only where that claim is asserted. A rule with neither is found outside the rows: when a file is read,
+    or in the list of retractions.
     """
 
     code: str
