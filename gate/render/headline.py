@@ -2,6 +2,9 @@
 
 from gate.judge import Headline, JudgedClaim
 from reports.claims import AcceptanceClaim, BaseClaim, RecallClaim, SpeedupClaim
+from reports.one_line import one_line
+
+_LIMIT = 1000
 
 
 def headline_line(headline: Headline) -> str:
@@ -21,12 +24,12 @@ def headline_line(headline: Headline) -> str:
         case AcceptanceClaim():
             shares = " ".join(f"{share:.2f}" for share in claim.by_position or ())
             parts.append(f"committed per block {figure(claim.committed_per_block or 0.0)}, by position {shares}")
-    return ", ".join(parts)
+    return one_line(", ".join(parts), _LIMIT)
 
 
 def withheld_line(claim: JudgedClaim) -> str:
     """`WITHHELD name: codes`; the figure itself is not printed."""
-    return f"WITHHELD {claim.name}: {', '.join(claim.withheld_by) or 'not claimed'}"
+    return one_line(f"WITHHELD {claim.name}: {', '.join(claim.withheld_by) or 'not claimed'}", _LIMIT)
 
 
 def unit_of(claim: BaseClaim) -> str:
@@ -35,5 +38,5 @@ def unit_of(claim: BaseClaim) -> str:
 
 
 def figure(value: float, unit: str = "") -> str:
-    """Three significant digits, as a table of results has them."""
-    return f"{value:.3g}{unit}"
+    """Three significant digits, as a table of results has them; a thousand and more without a fraction."""
+    return f"{value:,.0f}{unit}" if abs(value) >= 1000 else f"{value:.3g}{unit}"

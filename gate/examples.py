@@ -1,0 +1,109 @@
+"""A short bad and good example of every rule, for explanations. The tests hold a whole report of each kind a rule."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Example:
+    """What breaks the rule, and what the same place looks like when it is sound."""
+
+    bad: str
+    good: str
+
+
+EXAMPLES: dict[str, Example] = {
+    # Files
+    "LEGACY_SCHEMA": Example(
+        "`schema_version` 1 with a printed speed-up", "the run measured again, `schema_version` 2"
+    ),
+    "SCHEMA_INVALID": Example('`"repeat": "3"`, a string where a number belongs', '`"repeat": 3`'),
+    "RETRACTED": Example("the digest of the file stands in RETRACTIONS.toml", "the report that supersedes it is cited"),
+    "PROVENANCE_MISSING": Example(
+        "no commit, no host, no package versions", "commit, argv, host and packages recorded"
+    ),
+    "DIRTY_TREE": Example("commit 3f2a... with `dirty` true", "the same commit, nothing changed beside it"),
+    "MODEL_UNIDENTIFIED": Example("a verifier named `my-model`, no digest", "its id, revision and weight digest"),
+    "MODEL_UNFAITHFUL": Example(
+        "argmax agreement 0.961 with the reference, logits off by 14.7 (a wrong RoPE base)",
+        "argmax agreement 1.0, largest logit gap 0.0002",
+    ),
+    # Was the system under test there at all
+    "MISSING_STAGE_TIMINGS": Example("a row with `e2e_s` alone", "a row with `prefill_s`, `decode_s` and `e2e_s`"),
+    "MISSING_RESTORATION_FLAG": Example(
+        "rows of an `identity` arm without `restoration_active`", "`restoration_active` true, 12,000 positions restored"
+    ),
+    "MIXED_RESTORATION_PATHS": Example("3 of 5 rows restored, 2 native", "5 of 5 rows restored"),
+    "MISSING_LIVENESS": Example("a fused arm whose rows record no blocks", "rows that list every block"),
+    "PROPOSER_NEVER_RAN": Example("64 blocks, 0 drafts", "64 blocks, 448 drafts"),
+    "FTHETA_NOT_RUN": Example(
+        "`f_theta` rows that restored nothing, or 5,000 tokens in 1 ms", "rows that restored every evicted position"
+    ),
+    "SILENT_FALLBACK": Example("`fallbacks` names the plain loop", "`fallbacks` is an empty list"),
+    "FUSED_NEVER_RAN": Example("a fused arm with 0 blocks over all its rows", "a fused arm with 64 blocks"),
+    "BASELINE_AS_SUT": Example(
+        "an arm that neither restored nor drafted, presented as the system", "the same arm, labelled native_ar_baseline"
+    ),
+    "BASELINE_RECALL_CLAIM": Example("a native arm claims restoration_recall", "it claims native_baseline_recall"),
+    # Arithmetic and streams
+    "CLAIM_NOT_REPRODUCIBLE": Example("claims 50x, the rows give 1.31x", "claims 1.31x, the rows give 1.31x"),
+    "BLOCK_ARITHMETIC": Example(
+        "12 blocks that commit 40 tokens, 47 tokens after the first", "12 blocks that commit 47, accepted + 1 in each"
+    ),
+    "STAGE_ARITHMETIC": Example(
+        "prefill 3.0 s, decode 2.0 s, end to end 4.0 s", "prefill 3.0 s, decode 2.0 s, end to end 5.0 s"
+    ),
+    "STREAM_DIVERGENCE": Example(
+        "a fused stream leaves the verifier's argmax by a gap of 2.4", "every token is the argmax, or tied within 0.01"
+    ),
+    "OUTPUT_DEGENERATE": Example("`la la la la la la la la la`", "`The code is BETA-1409.`"),
+    "PROMPT_MISMATCH": Example("two arms with different digests for sample 3", "the same digest in both"),
+    "EARLY_STOP": Example(
+        "the arm stops after 40 tokens, the oracle after 128", "both decode their full budget of 128"
+    ),
+    # Speed
+    "SPEEDUP_SELF_COMPARISON": Example(
+        "an arm that runs the oracle's own loop, claimed 1.2x", "the same ratio reported as the A/A band"
+    ),
+    "SPEEDUP_SAMPLES": Example("one prompt, repeated three times", "5 distinct prompts, 3 repeats each"),
+    "SPEEDUP_REPEATS": Example("one run a prompt", "3 runs a prompt, in alternating order"),
+    "SPEEDUP_DECODE_TOKENS": Example("median of 8 decode tokens", "median of 128 decode tokens"),
+    "SPEEDUP_DECODE_ONLY_MISSING": Example("a ratio of end-to-end times", "a ratio of decode tok/s, prefill left out"),
+    "SPEEDUP_SCOPE_MISMATCH": Example("one arm timed in stages, the other end to end", "both timed in stages"),
+    "SPEEDUP_ORACLE_LOOP": Example("an oracle of an own, slow loop", "an oracle decoded by generate_step"),
+    "SPEEDUP_PREFILL_VARIANCE": Example(
+        "prefill from 21.5 s to 146 s for equal prompts", "prefill from 20.1 s to 22.7 s for equal prompts"
+    ),
+    "ARMS_NOT_INTERLEAVED": Example("all runs of the oracle, then all of the arm", "oracle, arm, arm, oracle, ..."),
+    "SPEEDUP_INTERVAL": Example("1.08x, interval 0.94x to 1.21x", "1.62x, interval 1.55x to 1.70x"),
+    "SPEEDUP_NULL_BAND": Example("1.04x, the A/A band reaches 1.05x", "1.62x, the A/A band is 0.98x to 1.02x"),
+    "SPEEDUP_ORDER": Example("1.9x when it runs first, 1.1x when second", "1.63x first, 1.61x second"),
+    "SPEEDUP_DRIFT": Example(
+        "the oracle slows by 40 %, the claim is 1.2x", "the oracle slows by 2 %, the claim is 1.6x"
+    ),
+    "SPEEDUP_WARMUP": Example("the first run takes 9 s, the others 3 s", "a recorded warm-up, then 3 s in every run"),
+    # Recall
+    "RECALL_SCOPE": Example(
+        "recall by restoration over 5 rows, 3 of them restored", "recall by restoration, every row restored"
+    ),
+    "CONTROL_MISSING": Example("recall 5/5 by restoration, no other arm", "the same layers, nothing restored: 0/5"),
+    "CONTROL_RECALL_HIGH": Example("arm 5/5, control 5/5: the exact layers carry it", "arm 5/5, control 0/5"),
+    "ORACLE_RECALL_LOW": Example("the oracle itself recalls 2/5", "the oracle recalls 5/5"),
+    "NEEDLE_CONTROL": Example("a code recalled from a haystack without it", "0/5 from haystacks without a needle"),
+    "RECALL_SCORING": Example("counted as right: the prompt's echo", "counted as right: an answer that ends by itself"),
+    # Memory
+    "MEMORY_NOT_MEASURED": Example("89.8 % less by formula, no bytes recorded", "K/V bytes summed from the arrays"),
+    "MEMORY_ANALYTIC_GAP": Example("133 MB by formula, 1,309 MB in the arrays", "133 MB by formula, 134 MB measured"),
+    "MEMORY_CLAIM_MISMATCH": Example(
+        "a saving of sink + window claimed for a run on the native cache", "a table of the cache that the run used"
+    ),
+    # Drafters and codecs
+    "PARITY_REQUIRED": Example(
+        "1.6x with drafter weights that no parity report names", "a parity report of the weights"
+    ),
+    "PARITY_FAILED": Example("float32 against float32, 412 of 420 tokens agree", "420 of 420 tokens agree"),
+    "KVQUANT_CONTROL": Example("the identity codec loses a stream", "the identity codec changes nothing"),
+    "KVQUANT_RATE": Example("4.0 bits stated, 4.5 with scales and biases", "4.5 bits stated, 4.5 from the arrays"),
+    "KVQUANT_VERDICT": Example(
+        "worthwhile, though affine 4 errs less at as many bits", "worthwhile: fewer bits, less error, no less recall"
+    ),
+}

@@ -1,0 +1,78 @@
+"""Which thresholds a rule uses: found in its code, so that documentation cannot name others."""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from types import CodeType, FunctionType
+from typing import Any
+
+from gate import thresholds
+from gate.rule import Rule
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A named constant of gate.thresholds, with its value and what its docstring says."""
+
+    name: str
+    value: float
+    meaning: str
+
+
+def limits_of(rule: Rule) -> tuple[Limit, ...]:
+    """Thresholds that the check of `rule`, or a function of the gate that it calls, refers to by name; sorted."""
+    check = rule.evidence or rule.claim
+    names = sorted(_named(check, set())) if check is not None else []
+    return tuple(Limit(name, getattr(thresholds, name), _meanings()[name]) for name in names)
+
+
+def _named(function: Callable[..., Any], seen: set[FunctionType]) -> set[str]:
+    """Names of thresholds in `function` and in the functions of this package it refers to."""
+    function = inspect.unwrap(function)
+    if not isinstance(function, FunctionType) or function in seen:
+        return set()
+    seen.add(function)
+    found: set[str] = set()
+    for name in _names(function.__code__):
+        if name in _meanings():
+            found.add(name)
+        target = function.__globals__.get(name)
+        for callee in _reachable(target, name, function):
+            found |= _named(callee, seen)
+    return found
+
+
+def _reachable(target: object, name: str, function: FunctionType) -> Iterator[FunctionType]:
+    """What `name` may call: a function imported or defined here, or one of a module of the gate used here."""
+    if isinstance(target, FunctionType) and target.__module__.split(".")[0] == "gate":
+        yield target
+        return
+    for module in function.__globals__.values():
+        if inspect.ismodule(module) and module.__name__.startswith("gate.") and module is not thresholds:
+            callee = vars(module).get(name)
+            if isinstance(callee, FunctionType) and callee.__module__ == module.__name__:
+                yield callee
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+@cache
+def _meanings() -> dict[str, str]:
+    """The docstring under each constant; constants of one group share the one under the last of them."""
+    meanings: dict[str, str] = {}
+    waiting: list[str] = []
+    for node in ast.parse(inspect.getsource(thresholds)).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                waiting.append(name)
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                meanings |= dict.fromkeys(waiting, " ".join(text.split()))
+                waiting = []
+    return meanings | dict.fromkeys(waiting, "")

@@ -1,0 +1,81 @@
+"""GitHub Actions: workflow commands that annotate files, and a Markdown summary of the step."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+
+from gate.judged import WARNINGS, JudgedFile, tally
+from gate.render.headline import headline_line, withheld_line
+from gate.render.text import described
+from reports.one_line import one_line
+
+SUMMARY_LIMIT = 1_000_000
+"""Bytes; GitHub refuses a step summary of more than 1 MiB."""
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~:@])")
+
+
+def annotations(files: Sequence[JudgedFile]) -> str:
+    """One workflow command a violation, as GitHub reads them from the output of a step."""
+    return "".join(line + "\n" for file in files for line in _commands(file))
+
+
+def _commands(file: JudgedFile) -> Iterator[str]:
+    for violation in file.violations:
+        level = "warning" if violation.code in WARNINGS else "error"
+        place = f"file={_property(file.path)},title={_property(violation.code)}"
+        yield f"::{level} {place}::{_data(described(violation))}"
+
+
+def _data(text: str) -> str:
+    return one_line(text, 2000).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def summary(files: Sequence[JudgedFile]) -> str:
+    """The step summary: a table of files, then each violation, headline and withheld claim; cut before the limit."""
+    kept, size = [], 0
+    for number, line in enumerate(_summary_lines(files)):
+        size += len(line.encode()) + 1
+        if size > SUMMARY_LIMIT - 200:
+            kept.append(f"\n{number} lines are shown; the rest did not fit.")
+            break
+        kept.append(line)
+    return "\n".join(kept) + "\n"
+
+
+def _summary_lines(files: Sequence[JudgedFile]) -> Iterator[str]:
+    yield "## k3 gate check"
+    yield ""
+    yield _escaped(tally(files))
+    if not files:
+        return
+    yield ""
+    yield "| file | verdict | violations | headlines | withheld |"
+    yield "| --- | --- | --- | --- | --- |"
+    for file in files:
+        counts = (len(file.violations), len(file.headlines), len(file.claims) - len(file.headlines))
+        yield f"| {_escaped(file.path)} | {file.state} | {' | '.join(map(str, counts))} |"
+    for file in files:
+        details = list(_details(file))
+        if details:
+            yield from ("", f"### {_escaped(file.path)}", "", *details)
+
+
+def _details(file: JudgedFile) -> Iterator[str]:
+    for violation in file.violations:
+        yield f"- **{_escaped(violation.code)}** {_escaped(described(violation))}"
+    shown = {admitted.claim.name for admitted in file.headlines}
+    for admitted in file.headlines:
+        yield f"- {_escaped(headline_line(admitted))}"
+    for claim in file.claims:
+        if claim.name not in shown:
+            yield f"- {_escaped(withheld_line(claim))}"
+
+
+def _escaped(text: str) -> str:
+    """Text that Markdown shows as it stands: no markup, no tags, no mentions, one line."""
+    return html.escape(_MARKDOWN.sub(r"\\\1", one_line(text, 1000)), quote=False)

@@ -1,0 +1,80 @@
+"""Plain text for people, grouped by file; coloured only on a terminal."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from gate.judged import WARNINGS, JudgedFile, tally
+from gate.render.headline import headline_line, withheld_line
+from reports.one_line import one_line
+from reports.verdict import Violation
+
+Span = tuple[str, str]
+"""Text without control codes, and the style it has on a terminal (empty: none)."""
+
+_STATE_STYLES = {"admissible": "bold green", "withheld": "bold yellow", "invalid": "bold red", "unreadable": "bold red"}
+
+
+def lines(files: Sequence[JudgedFile]) -> Iterator[tuple[Span, ...]]:
+    """Every line of the listing as styled spans, without line ends."""
+    for file in files:
+        yield from file_lines(file)
+    yield ((tally(files), "bold"),)
+
+
+def file_lines(file: JudgedFile) -> Iterator[tuple[Span, ...]]:
+    """One file: its verdict, its violations, its headlines, and what is withheld."""
+    path = one_line(file.path, 1000)
+    yield (path, "bold"), (": ", ""), (file.state, _STATE_STYLES.get(file.state, "dim")), (_described(file), "dim")
+    for violation in file.violations:
+        style = "yellow" if violation.code in WARNINGS else "red"
+        yield ("  ", ""), (one_line(violation.code), style), (f"  {described(violation)}", "")
+    for admitted in file.headlines:
+        yield ("  ", ""), (headline_line(admitted), "green")
+    shown = {admitted.claim.name for admitted in file.headlines}
+    for claim in file.claims:
+        if claim.name not in shown:
+            yield ("  ", ""), (withheld_line(claim), "yellow")
+
+
+def described(violation: Violation) -> str:
+    """The message of a violation with its place, what was found and what is allowed, where the message lacks them."""
+    parts = [violation.message]
+    if violation.found is not None and violation.found not in violation.message:
+        parts.append(f"found {violation.found}")
+    if violation.allowed is not None and violation.allowed not in violation.message:
+        parts.append(f"allowed {violation.allowed}")
+    place = " ".join(
+        f"{name} {value}"
+        for name, value in (("arm", violation.arm), ("sample", violation.sample), ("field", violation.field))
+        if value is not None and str(value) not in violation.message
+    )
+    text = "; ".join(parts) + (f" [{place}]" if place else "")
+    return one_line(text, 1000)
+
+
+def write(files: Sequence[JudgedFile], stream: TextIO) -> None:
+    """Print the listing to `stream`: in colour if that is a terminal and NO_COLOR is not set, else plain."""
+    write_lines(lines(files), stream)
+
+
+def write_lines(styled: Iterator[tuple[Span, ...]], stream: TextIO) -> None:
+    """Print styled lines; every span must already be free of control codes."""
+    if not stream.isatty() or os.environ.get("NO_COLOR"):
+        stream.writelines("".join(text for text, _ in spans) + "\n" for spans in styled)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    for spans in styled:
+        console.print(Text.assemble(*spans), soft_wrap=True)
+
+
+def _described(file: JudgedFile) -> str:
+    if not file.opened:
+        return ""
+    if file.kind is None:
+        return ""
+    version = f", schema {file.schema_version}" if file.schema_version is not None else ""
+    return one_line(f" ({file.source} {file.kind}{version})")

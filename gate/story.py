@@ -1,0 +1,55 @@
+"""The whole story of a rule, as `k3 gate explain`, SARIF help and docs/rules.md tell it."""
+
+from collections.abc import Iterator
+
+from gate.examples import EXAMPLES
+from gate.limits import Limit, limits_of
+from gate.rule import ALL_METRICS, Rule
+
+SEVERITIES = {
+    "invalid": "the evidence is broken; nothing in the report may be said",
+    "withheld": "the claims it blocks are withheld; the rest stands",
+    "legacy": "a warning; the file is never citable",
+}
+
+
+def facts(rule: Rule) -> Iterator[tuple[str, str]]:
+    """Label and text of each part of the story, in the order it is told."""
+    yield "Catches", rule.catches
+    yield "Why", rule.why
+    yield "Fix", rule.fix
+    yield "Blocks", blocked(rule)
+    yield "Severity", f"{rule.severity}: {SEVERITIES[rule.severity]}"
+    yield "Since", f"rule set {rule.since}"
+    for limit in limits_of(rule):
+        yield "Threshold", threshold(limit)
+    example = EXAMPLES.get(rule.code)
+    if example is not None:
+        yield "Bad", example.bad
+        yield "Good", example.good
+
+
+def blocked(rule: Rule) -> str:
+    """The metrics of the claims that the rule blocks, in words."""
+    return "every claim" if set(rule.blocks) == set(ALL_METRICS) else ", ".join(rule.blocks) or "nothing"
+
+
+def threshold(limit: Limit) -> str:
+    """`MIN_REPEATS = 3: Repeats a sample.`"""
+    return f"{limit.name} = {limit.value:g}" + (f": {limit.meaning}" if limit.meaning else "")
+
+
+def text_story(rule: Rule) -> str:
+    """The story in plain lines, the code and title first."""
+    lines = [f"{rule.code}: {rule.title}", *(f"{label}: {text}" for label, text in facts(rule))]
+    return "\n".join(lines)
+
+
+def markdown_story(rule: Rule) -> str:
+    """The story as a Markdown list, without a heading."""
+    return "\n".join(f"- **{label}.** {_markdown(text)}" for label, text in facts(rule))
+
+
+def _markdown(text: str) -> str:
+    """Declared text is ours and plain; only what Markdown would read as tags or emphasis is escaped."""
+    return text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
