@@ -181,7 +181,8 @@ def _version_problem(version: Json) -> str | None:
     if type(version) is not int:
         return f"schema_version: must be an integer, not {one_line(repr(version), 40)}"
     if version > SCHEMA_VERSION:
-        return f"schema_version: written by a newer schema {version}; upgrade K3, which reads up to {SCHEMA_VERSION}"
+        newer = one_line(str(version), 24)
+        return f"schema_version: written by a newer schema {newer}; upgrade K3, which reads up to {SCHEMA_VERSION}"
     return None
 
 

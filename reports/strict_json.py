@@ -15,12 +15,9 @@ MAX_DEPTH = 64
 MAX_VALUES = 2_000_000
 """Values in a document; bounds the memory that parsing takes (64 MiB of `[[],[],...` would become gigabytes)."""
 
-MAX_INTEGER = 2**53
-"""Beyond it an integer is not the same number in every reader."""
-
 _BRACKETS = b"[]{}"
 _NOT_BRACKETS = bytes(code for code in range(256) if code not in _BRACKETS)
-_UNUSUAL_NUMBER = re.compile(rb"[0-9]{16}|[0-9][eE]")
+_STRING = re.compile(rb'"[^"]*"')
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SPACE = re.compile(r"[ \t\n\r]*")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -44,52 +41,53 @@ def parse(data: bytes) -> Document:
     A UTF-8 byte order mark is skipped.
 
     Raises:
-        StrictJsonError: not UTF-8, not JSON, data after the document, a key twice in one object, NaN or an infinity
-            (also 1e999), an integer beyond 2**53, a lone surrogate, nesting over `MAX_DEPTH`, over `MAX_VALUES`.
+        StrictJsonError: not UTF-8, not JSON, data after the document, a key twice in one object, NaN or Infinity, a
+            lone surrogate, nesting over `MAX_DEPTH`, over `MAX_VALUES`. Numbers out of range (1e999, integers beyond
+            2**53) are refused by the records, which can name the field.
     """
     data = data.removeprefix(BYTE_ORDER_MARK)
-    bare = _without_strings(data)
-    _check_shape(bare)
-    decoder = _CAREFUL if _UNUSUAL_NUMBER.search(bare) else _PLAIN
+    _check_shape(_without_strings(data))
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise StrictJsonError(f"not UTF-8 (byte {error.start})") from error
-    document = _parse_text(text, decoder)
-    if _SURROGATE_ESCAPE.search(data):
+    document = _parse_text(text)
+    if b"\\u" in data and _SURROGATE_ESCAPE.search(data):
         _check_surrogates(document.value)
     return document
 
 
-def _parse_text(text: str, decoder: json.JSONDecoder) -> Document:
+def _parse_text(text: str) -> Document:
     start = _skip_space(text, 0)
-    value, end = _decode(text, start, decoder, "")
+    value, end = _decode(text, start, "")
     rest = _skip_space(text, end)
     if rest == len(text):
         return Document(value)
     if "\n" in text[start:end] or "\n" not in text[end:rest]:
         raise StrictJsonError(f"not JSON: data after the end of the document (character {rest})")
     lines = enumerate(text.split("\n"), start=1)
-    return Document([_parse_line(line, number, decoder) for number, line in lines if line.strip()], lines=True)
+    return Document([_parse_line(line, number) for number, line in lines if line.strip()], lines=True)
 
 
-def _parse_line(line: str, number: int, decoder: json.JSONDecoder) -> Json:
+def _parse_line(line: str, number: int) -> Json:
     where = f"line {number}: "
-    value, end = _decode(line, _skip_space(line, 0), decoder, where)
+    value, end = _decode(line, _skip_space(line, 0), where)
     if _skip_space(line, end) != len(line):
         raise StrictJsonError(f"not JSON: {where}data after the end of the document")
     return value
 
 
-def _decode(text: str, start: int, decoder: json.JSONDecoder, where: str) -> tuple[Json, int]:
+def _decode(text: str, start: int, where: str) -> tuple[Json, int]:
     try:
-        return decoder.raw_decode(text, start)
+        return _DECODER.raw_decode(text, start)
     except StrictJsonError as error:
         raise StrictJsonError(f"{where}{error}") from error
     except json.JSONDecodeError as error:
         raise StrictJsonError(f"not JSON: {where}{error.msg} (character {error.pos})") from error
     except RecursionError as error:
         raise StrictJsonError(f"{where}nested deeper than {MAX_DEPTH}") from error
+    except ValueError as error:  # more digits than Python turns into an integer
+        raise StrictJsonError(f"{where}an integer of thousands of digits") from error
 
 
 def _skip_space(text: str, start: int) -> int:
@@ -101,7 +99,9 @@ def _without_strings(data: bytes) -> bytes:
     """`data` without its string literals; exact wherever it is JSON, and what is not is refused by the parser."""
     if b"\\" in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
-    return b"".join(data.split(b'"')[::2])
+    if data.count(b'"') > 4 * MAX_VALUES:  # a value is at most two strings, its key and itself
+        raise StrictJsonError(f"more than {MAX_VALUES} values")
+    return _STRING.sub(b"", data)
 
 
 def _check_shape(bare: bytes) -> None:
@@ -115,9 +115,11 @@ def _check_shape(bare: bytes) -> None:
         if inner == brackets:
             break
         brackets = inner
-    if brackets:
-        deep = len(brackets) > MAX_DEPTH
-        raise StrictJsonError(f"nested deeper than {MAX_DEPTH}" if deep else "not JSON: brackets do not match")
+    else:
+        if brackets:
+            raise StrictJsonError(f"nested deeper than {MAX_DEPTH}")
+    if len(brackets) > MAX_DEPTH:  # fewer that do not match are left to the parser, which says where
+        raise StrictJsonError("not JSON: brackets do not match")
 
 
 def _check_surrogates(value: Json) -> None:
@@ -140,20 +142,4 @@ def _no_constant(name: str) -> NoReturn:
     raise StrictJsonError(f"{name} is not a JSON number")
 
 
-def _integer(digits: str) -> int:
-    if len(digits) > 17 or abs(int(digits)) > MAX_INTEGER:
-        raise StrictJsonError(f"the integer {one_line(digits, 24)} is beyond 2**53")
-    return int(digits)
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if number in (float("inf"), float("-inf")):
-        raise StrictJsonError(f"the number {one_line(digits, 24)} is too large")
-    return number
-
-
-_PLAIN = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
-_CAREFUL = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_integer, parse_float=_finite
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
