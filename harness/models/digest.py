@@ -43,7 +43,7 @@ def weights_digest(folder: Path) -> str:
     stamps = _stamps(files)
     known = _recall(folder, stamps)
     if known is None:
-        known = _compute(files)
+        known = compute_digest(files)
         _remember(folder, DigestRecord(files=stamps, weights=known))
     return known
 
@@ -64,7 +64,8 @@ def file_digest(path: Path) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def _compute(files: Iterable[Path]) -> str:
+def compute_digest(files: Iterable[Path]) -> str:
+    """The digest of `weights_digest` over exactly these files, in this order, read now."""
     digest = hashlib.sha256()
     for path in files:
         digest.update(path.name.encode() + b"\0" + path.stat().st_size.to_bytes(8, "big"))

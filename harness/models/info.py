@@ -36,8 +36,9 @@ def model_info(model: ResolvedModel, role: Role) -> ModelInfo:
 def architecture(config: dict[str, Any]) -> str:
     """The class the config names, else its model type."""
     names = config.get("architectures")
-    named = isinstance(names, list) and names and isinstance(names[0], str)
-    return str(names[0] if named else config["model_type"])[:200]
+    if isinstance(names, list) and names and isinstance(names[0], str) and names[0]:
+        return names[0][:200]
+    return str(config["model_type"])[:200]
 
 
 def layer_types(config: dict[str, Any]) -> tuple[str, ...] | None:

@@ -43,4 +43,6 @@ def check_complete(gguf: GgufFile, layout: Layout) -> None:
     placed = {placement.source for placement in layout.placements}
     for name in sorted(placed ^ set(gguf.tensors)):
         problem = "has no place in the converted model" if name in gguf.tensors else "is missing"
-        raise ModelError(f"{gguf.path.name}: tensor {name} {problem}: this kind of {gguf.architecture} is not supported")
+        raise ModelError(
+            f"{gguf.path.name}: tensor {name} {problem}: this kind of {gguf.architecture} is not supported"
+        )

@@ -4,8 +4,7 @@ import difflib
 import json
 import tomllib
 from functools import cache
-from importlib import resources
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -14,6 +13,7 @@ from harness.errors import ModelError
 from reports.record import Bytes, Name, Record
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+REGISTRY_FILE = Path(__file__).with_name("registry.toml")
 ModelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 
 
@@ -117,11 +117,18 @@ def parse_registry(text: str, origin: str) -> Registry:
         raise ModelError(f"{origin}: {field}: {fault['msg']}") from error
 
 
-@cache
 def registry() -> Registry:
-    """The registry shipped with K3."""
-    file = resources.files("harness.models").joinpath("registry.toml")
-    return parse_registry(file.read_text(encoding="utf-8"), "registry.toml")
+    """The registry shipped with K3.
+
+    Raises:
+        ModelError: as `parse_registry`.
+    """
+    return _read(REGISTRY_FILE)
+
+
+@cache
+def _read(path: Path) -> Registry:
+    return parse_registry(path.read_text(encoding="utf-8"), path.name)
 
 
 def entry(name: str) -> ModelEntry:

@@ -77,12 +77,19 @@ def byte_level_tokenizer(gguf: GgufFile) -> Tokenizer:
         ModelError: a pre-tokenizer this conversion does not know.
     """
     vocabulary = _vocabulary(gguf)
-    merges = [tuple(merge.split(" ")) for merge in gguf.texts("tokenizer.ggml.merges")]
+    merges = [_pair(gguf, merge) for merge in gguf.texts("tokenizer.ggml.merges")]
     tokenizer = Tokenizer(BPE(vocab=vocabulary.ids, merges=merges))
     tokenizer.pre_tokenizer = _byte_level_split(gguf)
     tokenizer.decoder = decoders.ByteLevel()
     _add_tokens(tokenizer, vocabulary)
     return tokenizer
+
+
+def _pair(gguf: GgufFile, merge: str) -> tuple[str, str]:
+    left, _, right = merge.partition(" ")
+    if not left or not right or " " in right:
+        raise ModelError(f"{gguf.path.name}: tokenizer.ggml.merges: {merge!r} is no pair of tokens")
+    return left, right
 
 
 def _byte_level_split(gguf: GgufFile) -> pre_tokenizers.PreTokenizer:
@@ -155,8 +162,9 @@ def _add_tokens(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
     """Tokens that are matched in the text as they stand, before anything is split."""
     for kind in (TokenType.CONTROL, TokenType.USER_DEFINED):
         special = kind == TokenType.CONTROL
-        tokens = [AddedToken(token, normalized=False, special=special) for token in vocabulary.of_type(kind)]
-        tokenizer.add_tokens(tokens)
+        # Runs of spaces stay out: the text holds spaces there, and the merges make the runs of them.
+        tokens = [token for token in vocabulary.of_type(kind) if token.strip(SPACE)]
+        tokenizer.add_tokens([AddedToken(token, normalized=False, special=special) for token in tokens])
 
 
 def _add_start_token(gguf: GgufFile, tokenizer: Tokenizer) -> None:

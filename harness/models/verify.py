@@ -57,10 +57,10 @@ def compare(loaded: FloatArray, reference: FloatArray, name: str) -> Faithfulnes
     """
     width = min(loaded.shape[1], reference.shape[1])
     loaded, reference = loaded[:, :width], reference[:, :width]
-    if not (np.isfinite(loaded).all() and np.isfinite(reference).all()):
+    if not all(np.isfinite(row).all() for logits in (loaded, reference) for row in logits):
         raise ModelError("logits that are not finite: the weights are damaged, or of a type this machine cannot run")
     agreement = float(np.mean(loaded.argmax(axis=1) == reference.argmax(axis=1)))
-    gap = float(np.abs(loaded - reference).max())
+    gap = max(float(np.abs(ours - theirs).max()) for ours, theirs in zip(loaded, reference, strict=True))
     return Faithfulness(
         reference=name, tokens=len(loaded), argmax_agreement=agreement, largest_logit_gap=float(f"{gap:.4g}")
     )
@@ -83,6 +83,8 @@ def _reference_logits(folder: Path) -> tuple[list[int], FloatArray, str]:
     import torch
     import transformers
 
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
     try:
         tokenizer: PreTrainedTokenizerBase = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model: Any = transformers.AutoModelForCausalLM.from_pretrained(

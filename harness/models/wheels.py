@@ -17,7 +17,14 @@ from harness.models.registry import PackageSource, Wheel
 
 _CHUNK = 4 * 1024**2
 _POLL_S = 0.2
-_NO_NETWORK = ("NameResolutionError", "NewConnectionError", "ConnectTimeout", "ReadTimeout", "ProxyError", "ConnectionError")
+_NO_NETWORK = (
+    "NameResolutionError",
+    "NewConnectionError",
+    "ConnectTimeout",
+    "ReadTimeout",
+    "ProxyError",
+    "ConnectionError",
+)
 
 
 def download(wheels: Sequence[Wheel], folder: Path, advanced: Callable[[int], None]) -> tuple[Path, ...]:
@@ -43,7 +50,14 @@ def _download_one(wheel: Wheel, folder: Path, advanced: Callable[[int], None]) -
     with (place / "pip.log").open("w+b") as log:
         # -P: a pip.py in the current folder is not pip. A wheel only: a source archive would run its build.
         command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
-        command += ["--no-cache-dir", "--disable-pip-version-check", "--no-input", "--no-color", "--progress-bar", "off"]
+        command += [
+            "--no-cache-dir",
+            "--disable-pip-version-check",
+            "--no-input",
+            "--no-color",
+            "--progress-bar",
+            "off",
+        ]
         command += ["--retries", "2", "--dest", str(place), wheel.requirement]
         environment = os.environ | {"TMPDIR": str(place)}
         process = subprocess.Popen(

@@ -1,0 +1,73 @@
+"""`k3 models`: which verifiers there are, getting one, and checking one against a reference."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.errors import ModelError
+
+if TYPE_CHECKING:
+    from harness.models.listing import ListedModel
+    from reports.provenance import Faithfulness
+
+app = typer.Typer(rich_markup_mode=None)
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+
+
+@app.command("list")
+def list_command(json_output: JsonOption = False) -> None:
+    """List the known models and whether they are here."""
+    from harness.models.listing import list_models
+
+    models = list_models()
+    if json_output:
+        print(json.dumps([model.model_dump(mode="json", exclude_none=True) for model in models], indent=1))
+        return
+    rows = [("name", "state", "size", "architecture", "verified", "note"), *(_row(model) for model in models)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+@app.command("fetch")
+def fetch_command(name: Annotated[str, typer.Argument(help="A name of `k3 models list`.")]) -> None:
+    """Download, check and convert a model once, and print its folder."""
+    from harness.models.fetch import ensure
+
+    print(ensure(name).folder)
+
+
+@app.command("verify")
+def verify_command(
+    name: Annotated[str, typer.Argument(help="A known name, a model folder, ${ENV:VARIABLE} or a hub id.")],
+    json_output: JsonOption = False,
+) -> None:
+    """Compare the logits of a model with those of transformers in float32 on a fixed text, and record the result."""
+    from gate.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT
+    from harness.models.resolve import resolve
+    from harness.models.verify import verify
+
+    model = resolve(name)
+    result = verify(model.folder)
+    if json_output:
+        print(json.dumps({"id": model.id, "weights": model.weights} | result.model_dump(mode="json"), indent=1))
+    else:
+        print(f"{model.id}: {_figures(result)} over {result.tokens} tokens, against {result.reference}")
+    if result.argmax_agreement < MIN_ARGMAX_AGREEMENT or result.largest_logit_gap > MAX_LOGIT_GAP:
+        raise ModelError(
+            f"{model.id}: mlx-lm does not run the model that transformers runs ({_figures(result)}; needed "
+            f"{MIN_ARGMAX_AGREEMENT:.1%} and at most {MAX_LOGIT_GAP:g}): compare its config.json, RoPE first"
+        )
+
+
+def _row(model: "ListedModel") -> tuple[str, ...]:
+    size = "-" if model.size is None else f"{model.size / 1e6:.0f} MB"
+    verified = "-" if model.faithfulness is None else _figures(model.faithfulness)
+    state = "present" if model.present else "absent"
+    return (model.name, state, size, model.architecture or "-", verified, model.problem or "")
+
+
+def _figures(result: "Faithfulness") -> str:
+    return f"argmax agreement {result.argmax_agreement:.2%}, largest logit gap {result.largest_logit_gap:.2g}"

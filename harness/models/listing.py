@@ -1,0 +1,51 @@
+"""The known models and which of them are on this machine."""
+
+from typing import Literal
+
+from harness.errors import ModelError
+from harness.models.digest import known_digest
+from harness.models.faithfulness import load_faithfulness
+from harness.models.folder import read_config
+from harness.models.info import architecture
+from harness.models.registry import registry
+from harness.models.resolve import Located, locate
+from reports.provenance import Faithfulness
+from reports.record import Bytes, Name, Record
+
+
+class ListedModel(Record):
+    """One line of `k3 models list`. What is not known of an absent model stays out."""
+
+    name: Name
+    summary: str
+    source: Literal["package", "folder", "hub"]
+    present: bool
+    problem: str | None = None
+    size: Bytes | None = None
+    architecture: Name | None = None
+    faithfulness: Faithfulness | None = None
+
+
+def list_models() -> tuple[ListedModel, ...]:
+    """Every known model, in the order of the registry; reads no weights."""
+    return tuple(_listed(name) for name in registry().models)
+
+
+def _listed(name: str) -> ListedModel:
+    known = registry().models[name]
+    line = ListedModel(name=name, summary=known.summary, source=known.source.kind, present=False)
+    try:
+        located = locate(name)
+        return _describe(line, located)
+    except ModelError as error:
+        return line.replace(problem=str(error))
+
+
+def _describe(line: ListedModel, located: Located) -> ListedModel:
+    weights = known_digest(located.folder)
+    return line.replace(
+        present=True,
+        size=sum(path.stat().st_size for path in located.folder.iterdir() if path.is_file()),
+        architecture=architecture(read_config(located.folder)),
+        faithfulness=load_faithfulness(located.folder, weights) if weights else None,
+    )
