@@ -1,0 +1,224 @@
+"""The K/V cache of the incremental engine: every layer evicts, restores and forgets by its own rule.
+
+mlx-lm's layers only need `offset` and `update_and_fetch`. Positions and RoPE are absolute; the order of slots is
+free, since attention does not depend on it. There is deliberately no `bits` (mlx-lm would take the cache for a
+quantised one) and no `__len__` (an empty cache would be falsy).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import mlx.core as mx
+
+from harness.clock import Stopwatch
+from harness.engines.mlx.layout import ChunkPlan, LayerRule, Layout, StepPlan, visible
+from harness.engines.mlx.restoration import Evicted, Restorer
+from harness.errors import EngineError
+
+Mask = mx.array | str | None
+RESTORATION = "restoration"
+
+
+@dataclass
+class Counters:
+    """(layer, position) pairs, counted where arrays are written or dropped; the largest mask as (queries, keys)."""
+
+    restored: int = 0
+    evicted: int = 0
+    expired: int = 0
+    largest_mask: tuple[int, int] = (0, 0)
+
+
+@dataclass
+class Group:
+    """Layers that follow one rule, the plan they are executing and the mask it needs."""
+
+    rule: LayerRule
+    layout: Layout
+    plan: ChunkPlan | StepPlan | None = None
+    mask: Mask = None
+
+
+@dataclass
+class LayerCache:
+    """K/V of one layer: `keys` and `values` are (1, K/V heads, slots, head size), None before the first chunk."""
+
+    layer: int
+    group: Group
+    restorer: Restorer
+    counters: Counters
+    watch: Stopwatch
+    offset: int = 0
+    keys: mx.array | None = None
+    values: mx.array | None = None
+    _restored: tuple[mx.array, mx.array] | None = field(default=None, repr=False)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays held, spare slots included."""
+        if self.keys is None or self.values is None:
+            return 0
+        return int(self.keys.nbytes + self.values.nbytes)
+
+    def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
+        """Take the K/V of the new positions and return those the group's mask speaks of, as mlx-lm's layers expect."""
+        plan = self.group.plan
+        self.offset += keys.shape[2]
+        if isinstance(plan, StepPlan):
+            return self._step(plan, keys, values)
+        if isinstance(plan, ChunkPlan):
+            return self._read(plan, keys, values)
+        raise EngineError(f"layer {self.layer} was run without a plan")
+
+    def _read(self, plan: ChunkPlan, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
+        """Append a chunk of the prompt; where a query needs restored K/V, they follow the own ones."""
+        if self.keys is not None and self.values is not None:
+            keys = mx.concatenate([self.keys, keys], axis=2)
+            values = mx.concatenate([self.values, values], axis=2)
+        self.keys, self.values = keys, values
+        if self.group.rule.policy != "restore" or not plan.evicted:
+            return keys, values
+        restored_keys, restored_values = self.restore(plan)
+        if not plan.crosses_window:
+            return keys, values
+        return mx.concatenate([keys, restored_keys], axis=2), mx.concatenate([values, restored_values], axis=2)
+
+    def restore(self, plan: ChunkPlan) -> tuple[mx.array, mx.array]:
+        """Move out what `plan` evicts and make what replaces it; `settle` writes it. Timed apart from prefill."""
+        mx.eval(self.keys, self.values)
+        start, stop = plan.evicted_slot, plan.evicted_slot + len(plan.evicted)
+        with self.watch.stage(RESTORATION):
+            self._restored = self._remake(plan.evicted, mx.arange(start, stop))
+            mx.eval(*self._restored)
+        return self._restored
+
+    def _remake(self, positions: range, slots: mx.array) -> tuple[mx.array, mx.array]:
+        """Copies of the K/V in `slots` through the restorer."""
+        keys, values = self._arrays()
+        moved = Evicted(self.layer, positions, mx.take(keys, slots, axis=2), mx.take(values, slots, axis=2))
+        keys, values = self.restorer.restore(moved)
+        if keys.shape != moved.keys.shape or values.shape != moved.values.shape:
+            raise EngineError(f"restoration {self.restorer.mode} returned K/V of another shape for layer {self.layer}")
+        return keys, values
+
+    def settle(self, plan: ChunkPlan) -> None:
+        """After a chunk: write restored K/V over the evicted ones, drop what no later query may see."""
+        self.counters.evicted += len(plan.evicted)
+        if plan.evicted and self.group.rule.policy == "restore":
+            self._write_restored(plan)
+        if plan.kept is not None:
+            leaving = len(plan.held) - len(plan.kept)
+            dropped = len(plan.evicted) if self.group.rule.policy == "drop" else 0
+            self.counters.expired += leaving - dropped
+            self._keep(mx.array(plan.kept))
+
+    def _write_restored(self, plan: ChunkPlan) -> None:
+        """Put the remade K/V where the evicted ones stand."""
+        if self._restored is None:
+            raise EngineError(f"layer {self.layer} evicted K/V that were never restored")
+        with self.watch.stage(RESTORATION):
+            self._write(plan.evicted_slot, *self._restored)
+            mx.eval(self.keys, self.values)
+        self.counters.restored += len(plan.evicted)
+        self._restored = None
+
+    def _step(self, plan: StepPlan, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
+        """One decode step: restore or drop the position that leaves, then write the new one in place."""
+        if plan.evicted is not None:
+            self.counters.evicted += 1
+            if self.group.rule.policy == "restore":
+                positions = range(plan.evicted, plan.evicted + 1)
+                self._write(plan.evicted_slot, *self._remake(positions, mx.array([plan.evicted_slot])))
+                self.counters.restored += 1
+        self.counters.expired += plan.expired
+        if plan.compact is not None:
+            self._keep(mx.array(plan.compact))
+        if self.keys is None or self.keys.shape[2] < plan.capacity:
+            self._grow(plan.capacity, keys, values)
+        self._write(plan.slot, keys, values)
+        held_keys, held_values = self._arrays()
+        if plan.used == plan.capacity:
+            return held_keys, held_values
+        return held_keys[..., : plan.used, :], held_values[..., : plan.used, :]
+
+    def _arrays(self) -> tuple[mx.array, mx.array]:
+        """The arrays, once there are some."""
+        if self.keys is None or self.values is None:
+            raise EngineError(f"layer {self.layer} holds no K/V yet")
+        return self.keys, self.values
+
+    def _write(self, slot: int, keys: mx.array, values: mx.array) -> None:
+        """Write K/V over the slots from `slot` on, in place."""
+        held_keys, held_values = self._arrays()
+        stop = slot + keys.shape[2]
+        held_keys[..., slot:stop, :] = keys
+        held_values[..., slot:stop, :] = values
+
+    def _keep(self, slots: mx.array) -> None:
+        """Keep only `slots`, in that order; what is dropped is freed."""
+        keys, values = self._arrays()
+        self.keys, self.values = mx.take(keys, slots, axis=2), mx.take(values, slots, axis=2)
+
+    def _grow(self, capacity: int, keys: mx.array, values: mx.array) -> None:
+        """Make room for `capacity` slots; `keys` and `values` give shapes and types."""
+        held = 0 if self.keys is None else self.keys.shape[2]
+        room_k = mx.zeros((*keys.shape[:2], capacity - held, keys.shape[3]), keys.dtype)
+        room_v = mx.zeros((*values.shape[:2], capacity - held, values.shape[3]), values.dtype)
+        if self.keys is None or self.values is None:
+            self.keys, self.values = room_k, room_v
+        else:
+            self.keys = mx.concatenate([self.keys, room_k], axis=2)
+            self.values = mx.concatenate([self.values, room_v], axis=2)
+
+
+class EvictingCache:
+    """The caches of all layers, in model order, and the groups that plan for them."""
+
+    def __init__(self, rules: Sequence[LayerRule], evicting: bool, restorer: Restorer) -> None:
+        """One rule a layer; with `evicting` false nothing is evicted until `evict`."""
+        self.counters = Counters()
+        self.watch = Stopwatch()
+        groups = {rule: Group(rule, Layout(rule, evicting)) for rule in dict.fromkeys(rules)}
+        self.groups = tuple(groups.values())
+        self.layers = tuple(
+            LayerCache(index, groups[rule], restorer, self.counters, self.watch) for index, rule in enumerate(rules)
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all layers' arrays."""
+        return sum(layer.nbytes for layer in self.layers)
+
+    def begin_chunk(self, length: int) -> None:
+        """Plan a chunk of the prompt and make its masks, each (chunk, resident positions)."""
+        for group in self.groups:
+            group.plan = plan = group.layout.plan_chunk(length)
+            seen = visible(group.rule, plan)
+            if seen is None:
+                group.mask = "causal" if length > 1 else None
+            else:
+                self.counters.largest_mask = max(self.counters.largest_mask, seen.shape)
+                group.mask = mx.array(seen)
+
+    def end_chunk(self) -> None:
+        """Evaluate the chunk's K/V, then evict, restore and drop."""
+        mx.eval([[layer.keys, layer.values] for layer in self.layers])
+        for layer in self.layers:
+            if isinstance(layer.group.plan, ChunkPlan):
+                layer.settle(layer.group.plan)
+        mx.eval([[layer.keys, layer.values] for layer in self.layers])
+
+    def evict(self) -> None:
+        """Evict what stands outside sink + window, after the whole prompt was read."""
+        for group in self.groups:
+            group.plan = group.layout.plan_eviction()
+        for layer in self.layers:
+            plan = layer.group.plan
+            if isinstance(plan, ChunkPlan) and plan.evicted and layer.group.rule.policy == "restore":
+                layer.restore(plan)
+        self.end_chunk()
+
+    def begin_step(self) -> None:
+        """Plan a decode step. No mask is needed: a group holds nothing the step may not see."""
+        for group in self.groups:
+            group.plan, group.mask = group.layout.plan_step(), None

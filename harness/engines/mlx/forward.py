@@ -1,0 +1,67 @@
+"""A layer loop of our own over mlx-lm's modules: one mask a layer, and no head where no token is wanted.
+
+mlx-lm's models take their masks from one or two of the caches, which is wrong as soon as layers hold different
+positions. Families are recognised by the class that runs them; any other is refused.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mlx.core as mx
+from mlx_lm.models import gemma3, gemma3_text, llama, qwen2, qwen3
+
+from harness.engines.mlx.cache import EvictingCache
+from harness.errors import EngineError
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A model taken apart: token ids (1, L) -> `embed` (1, L, hidden) -> `layers` -> `norm` -> `head` -> logits."""
+
+    embed: Callable[[mx.array], mx.array]
+    layers: Sequence[Any]
+    norm: Callable[[mx.array], mx.array]
+    head: Callable[[mx.array], mx.array]
+
+    def run(self, tokens: mx.array, cache: EvictingCache) -> mx.array:
+        """Hidden states after the last layer, before the norm, shape (1, L, hidden); `cache` is planned already."""
+        hidden = self.embed(tokens)
+        for layer, layer_cache in zip(self.layers, cache.layers, strict=True):
+            hidden = layer(hidden, layer_cache.group.mask, layer_cache)
+        return hidden
+
+    def next_token(self, hidden: mx.array) -> mx.array:
+        """The greedy token after the last position of `hidden`, shape (1,), not evaluated."""
+        return mx.argmax(self.head(self.norm(hidden[:, -1:])), axis=-1).reshape(1)
+
+
+def take_apart(model: Any, architecture: str) -> Backbone:
+    """The backbone of a model of a family known here.
+
+    Raises:
+        EngineError: the family is none of llama, qwen2, qwen3 and gemma3_text.
+    """
+    if isinstance(model, gemma3.Model):
+        model = model.language_model
+    if isinstance(model, gemma3_text.Model):
+        return _backbone(model, model.tie_word_embeddings, gemma_scale(model.args.hidden_size))
+    if isinstance(model, (llama.Model, qwen2.Model, qwen3.Model)):
+        return _backbone(model, model.args.tie_word_embeddings, lambda embedded: embedded)
+    raise EngineError(f"the incremental engine cannot run {architecture}; it runs llama, qwen2, qwen3 and gemma3_text")
+
+
+def _backbone(model: Any, tied: bool, scale: Callable[[mx.array], mx.array]) -> Backbone:
+    inner = model.model
+    return Backbone(
+        embed=lambda tokens: scale(inner.embed_tokens(tokens)),
+        layers=inner.layers,
+        norm=inner.norm,
+        head=inner.embed_tokens.as_linear if tied else model.lm_head,
+    )
+
+
+def gemma_scale(hidden_size: int) -> Callable[[mx.array], mx.array]:
+    """Gemma multiplies embeddings by sqrt(hidden size), which mlx-lm rounds to bfloat16; so does this."""
+    factor = mx.array(hidden_size**0.5, mx.bfloat16)
+    return lambda embedded: embedded * factor.astype(embedded.dtype)

@@ -1,0 +1,66 @@
+"""The engines by name, and what they are built from. Names resolve late, so that listing them loads no MLX."""
+
+import difflib
+import importlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from harness.engines.base import Engine
+from harness.errors import UsageError
+from reports.measurement import RestorationMode
+
+if TYPE_CHECKING:
+    from harness.engines.mlx.load import Verifier
+
+ENGINES: dict[str, str] = {
+    "ar": "harness.engines.mlx.ar:ArEngine",
+    "native-baseline": "harness.engines.mlx.native_baseline:NativeBaselineEngine",
+    "incremental": "harness.engines.mlx.incremental:IncrementalEngine",
+}
+
+
+@dataclass(frozen=True)
+class RestorationRequest:
+    """What an arm asks for, before the model is known.
+
+    `exact_layers` is a list of layers, a layer type (`full_attention`, `sliding_attention`) that stands for all
+    layers of that type, or `none`. `sink`, `window` and `eviction` mean nothing in mode `none`.
+    """
+
+    mode: RestorationMode = "none"
+    exact_layers: tuple[int, ...] | Literal["none", "full_attention", "sliding_attention"] = "none"
+    sink: int = 4
+    window: int = 64
+    eviction: Literal["strict", "after"] = "strict"
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """Everything an engine is built from besides the verifier; `prefill_chunk` is in tokens."""
+
+    prefill_chunk: int = 512
+    restoration: RestorationRequest = field(default_factory=RestorationRequest)
+
+
+def build(name: str, verifier: "Verifier", settings: EngineSettings) -> Engine:
+    """The engine called `name`, on `verifier`.
+
+    Raises:
+        UsageError: no engine has that name, or a setting is out of range.
+        EngineError: the engine cannot do what `settings` ask on this verifier.
+    """
+    if settings.prefill_chunk < 1:
+        raise UsageError(f"prefill_chunk: {settings.prefill_chunk} is no number of tokens; use 1 or more")
+    engine: Engine = _resolve(name)(verifier, settings)
+    return engine
+
+
+def _resolve(name: str) -> type:
+    """The class behind a registered name."""
+    if name not in ENGINES:
+        near = difflib.get_close_matches(name, ENGINES, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(ENGINES))}"
+        raise UsageError(f"engine {name!r} is unknown; {hint}")
+    module, _, attribute = ENGINES[name].partition(":")
+    resolved: type = getattr(importlib.import_module(module), attribute)
+    return resolved

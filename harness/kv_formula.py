@@ -1,0 +1,67 @@
+"""K/V memory by formula: what a bounded cache should hold. Pure arithmetic; only measured bytes decide.
+
+A layer holds `positions x bytes a token`, with bytes a token = 2 (K and V) x K/V heads x head size x bytes a value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reports.measurement import Restoration
+from reports.memory import ArmMemory, LayerMemory
+
+LayerKind = Literal["full_attention", "sliding_attention"]
+
+
+@dataclass(frozen=True)
+class KvLayer:
+    """One layer's K/V: its kind, bytes a token, and the model's own window if it has one that bounds its cache."""
+
+    kind: LayerKind
+    bytes_per_token: int
+    native_window: int | None = None
+
+
+def kv_table(arm: str, layers: Sequence[KvLayer], restoration: Restoration, sequence_length: int) -> ArmMemory:
+    """The per-layer table of an arm after it has read `sequence_length` positions.
+
+    `full_kv_bytes` is the naive figure: every layer keeps every position.
+    """
+    rows = tuple(
+        _row(index, layer, resident_positions(index, layer, restoration, sequence_length))
+        for index, layer in enumerate(layers)
+    )
+    return ArmMemory(
+        arm=arm,
+        sequence_length=sequence_length,
+        layers=rows,
+        total_bytes=sum(row.resident_bytes for row in rows),
+        full_kv_bytes=sequence_length * sum(layer.bytes_per_token for layer in layers),
+    )
+
+
+def resident_positions(index: int, layer: KvLayer, restoration: Restoration, sequence_length: int) -> int:
+    """Positions layer `index` holds when `sequence_length` positions were read and nothing follows yet.
+
+    A layer that drops what leaves sink + window holds those of them the next query may see; every other layer
+    (exact, restored, or no eviction at all) holds all that its own window allows.
+    """
+    within = min(sequence_length, layer.native_window or sequence_length)
+    dropping = restoration.mode == "ablate" and index not in (restoration.exact_layers or ())
+    if not dropping or restoration.window is None:
+        return within
+    sink = min(restoration.sink or 0, sequence_length)
+    recent = min(restoration.window, sequence_length - sink, within)
+    if layer.native_window is not None:
+        sink = max(0, sink - max(0, sequence_length - layer.native_window + 1))
+    return min(sink + recent, within)
+
+
+def _row(index: int, layer: KvLayer, positions: int) -> LayerMemory:
+    return LayerMemory(
+        layer=index,
+        kind=layer.kind,
+        bytes_per_token=layer.bytes_per_token,
+        resident_positions=positions,
+        resident_bytes=positions * layer.bytes_per_token,
+    )
