@@ -24,9 +24,9 @@ def check_consistent(file: MacReport) -> None:
         mode in (None, file.config.eval_mode),
         f"throughput.k3_cross_model.eval_mode: {mode!r} differs from config.eval_mode",
     )
+    _check_arm("k3_cross_model", file.results.k3_cross_model, measured)
     count = file.results.k3_cross_model.samples_total
     _check_length("config.prompt_token_lens", file.config.prompt_token_lens, count)
-    _check_arm("k3_cross_model", file.results.k3_cross_model, measured)
     if file.results.oracle is not None:
         oracle = file.throughput.oracle_native_ar if file.throughput is not None else None
         _check_arm("oracle", file.results.oracle, oracle)
