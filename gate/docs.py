@@ -6,7 +6,7 @@ from pathlib import Path
 from gate.registry import RULE_SET, all_rules
 from gate.retired import RETIRED_CODES
 from gate.rule import Rule
-from gate.story import SEVERITIES, blocked, markdown_story
+from gate.story import SEVERITIES, blocked, kind_of, markdown_story
 
 DOCUMENT = Path("docs") / "rules.md"
 
@@ -24,7 +24,9 @@ def _lines() -> Iterator[str]:
     yield "`gate/rules/`; do not edit. `k3 gate explain CODE` prints one of them."
     yield ""
     yield "An evidence rule looks at the rows whatever is claimed. A claim rule is asked for every claim it can block,"
-    yield "and is a violation only where that claim is asserted. Severities:"
+    yield "and is a violation only where that claim is asserted. A file rule is about the file, not its rows."
+    yield ""
+    yield "Severities:"
     yield ""
     for severity, meaning in SEVERITIES.items():
         yield f"- `{severity}`: {meaning}"
@@ -41,8 +43,13 @@ def _lines() -> Iterator[str]:
 
 
 def _row(rule: Rule) -> str:
-    kind = "evidence" if rule.evidence is not None else "claim"
-    cells = (f"[{rule.code}](#{rule.code.lower()})", rule.title, kind, rule.severity, blocked(rule).replace("_", "\\_"))
+    cells = (
+        f"[{rule.code}](#{rule.code.lower()})",
+        rule.title,
+        kind_of(rule),
+        rule.severity,
+        blocked(rule).replace("_", "\\_"),
+    )
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 

@@ -19,7 +19,7 @@ RETRACTED = "RETRACTED"
 
 def judge_evidence(evidence: Evidence, retractions: Sequence[Retraction] = ()) -> JudgedFile:
     """Judge one file. `retractions` are the entries in force where it lies; those about it make it uncitable."""
-    report = _report(evidence)
+    report = report_of(evidence)
     digests = _digests(evidence, report)
     about = [entry for entry in retractions if entry.names(report.report_id if report else None, digests)]
     taken_back = tuple(_retracted(entry, report) for entry in about)
@@ -71,7 +71,8 @@ def _file(
     )
 
 
-def _report(evidence: Evidence) -> Report | None:
+def report_of(evidence: Evidence) -> Report | None:
+    """The report in a file, of an old schema too; none if there is none."""
     outcome = evidence.outcome.report if isinstance(evidence.outcome, Legacy) else evidence.outcome
     return outcome if isinstance(outcome, Report) else None
 

@@ -1,6 +1,7 @@
 """The whole story of a rule, as `k3 gate explain`, SARIF help and docs/rules.md tell it."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from gate.examples import EXAMPLES
 from gate.limits import Limit, limits_of
@@ -29,6 +30,13 @@ def facts(rule: Rule) -> Iterator[tuple[str, str]]:
         yield "Good", example.good
 
 
+def kind_of(rule: Rule) -> str:
+    """`evidence`, `claim`, or `file` for what no report alone can break."""
+    if rule.evidence is not None:
+        return "evidence"
+    return "claim" if rule.claim is not None else "file"
+
+
 def blocked(rule: Rule) -> str:
     """The metrics of the claims that the rule blocks, in words."""
     return "every claim" if set(rule.blocks) == set(ALL_METRICS) else ", ".join(rule.blocks) or "nothing"
@@ -53,3 +61,22 @@ def markdown_story(rule: Rule) -> str:
 def _markdown(text: str) -> str:
     """Declared text is ours and plain; only what Markdown would read as tags or emphasis is escaped."""
     return text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+
+
+def document(rule: Rule) -> dict[str, Any]:
+    """The story as JSON values, for `k3 gate rules --json`."""
+    example = EXAMPLES.get(rule.code)
+    return {
+        "code": rule.code,
+        "title": rule.title,
+        "kind": kind_of(rule),
+        "severity": rule.severity,
+        "catches": rule.catches,
+        "why": rule.why,
+        "fix": rule.fix,
+        "blocks": list(rule.blocks),
+        "since": rule.since,
+        "thresholds": {limit.name: limit.value for limit in limits_of(rule)},
+        "bad": example.bad if example is not None else None,
+        "good": example.good if example is not None else None,
+    }

@@ -1,18 +1,15 @@
 """GitHub Actions: workflow commands that annotate files, and a Markdown summary of the step."""
 
-import html
-import re
 from collections.abc import Iterator, Sequence
 
 from gate.judged import WARNINGS, JudgedFile, tally
 from gate.render.headline import headline_line, withheld_line
+from gate.render.markdown import markdown_text
 from gate.render.text import described
 from reports.one_line import one_line
 
 SUMMARY_LIMIT = 1_000_000
 """Bytes; GitHub refuses a step summary of more than 1 MiB."""
-
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~:@])")
 
 
 def annotations(files: Sequence[JudgedFile]) -> str:
@@ -50,7 +47,7 @@ def summary(files: Sequence[JudgedFile]) -> str:
 def _summary_lines(files: Sequence[JudgedFile]) -> Iterator[str]:
     yield "## k3 gate check"
     yield ""
-    yield _escaped(tally(files))
+    yield markdown_text(tally(files))
     if not files:
         return
     yield ""
@@ -58,24 +55,19 @@ def _summary_lines(files: Sequence[JudgedFile]) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- |"
     for file in files:
         counts = (len(file.violations), len(file.headlines), len(file.claims) - len(file.headlines))
-        yield f"| {_escaped(file.path)} | {file.state} | {' | '.join(map(str, counts))} |"
+        yield f"| {markdown_text(file.path)} | {file.state} | {' | '.join(map(str, counts))} |"
     for file in files:
         details = list(_details(file))
         if details:
-            yield from ("", f"### {_escaped(file.path)}", "", *details)
+            yield from ("", f"### {markdown_text(file.path)}", "", *details)
 
 
 def _details(file: JudgedFile) -> Iterator[str]:
     for violation in file.violations:
-        yield f"- **{_escaped(violation.code)}** {_escaped(described(violation))}"
+        yield f"- **{markdown_text(violation.code)}** {markdown_text(described(violation))}"
     shown = {admitted.claim.name for admitted in file.headlines}
     for admitted in file.headlines:
-        yield f"- {_escaped(headline_line(admitted))}"
+        yield f"- {markdown_text(headline_line(admitted))}"
     for claim in file.claims:
         if claim.name not in shown:
-            yield f"- {_escaped(withheld_line(claim))}"
-
-
-def _escaped(text: str) -> str:
-    """Text that Markdown shows as it stands: no markup, no tags, no mentions, one line."""
-    return html.escape(_MARKDOWN.sub(r"\\\1", one_line(text, 1000)), quote=False)
+            yield f"- {markdown_text(withheld_line(claim))}"

@@ -1,0 +1,153 @@
+"""`k3 gate`: judge reports, list and explain the rules, check the figures in prose."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.errors import CannotRunError, UsageError
+from reports.one_line import one_line
+
+if TYPE_CHECKING:
+    from gate.judged import JudgedFile
+
+app = typer.Typer(rich_markup_mode=None)
+
+Retractions = Annotated[
+    list[Path] | None,
+    typer.Option("--retractions", metavar="FILE", help="A retractions file to obey beside those that are found."),
+]
+
+
+class Format(StrEnum):
+    """How judgements are printed."""
+
+    text = "text"
+    json = "json"
+    junit = "junit"
+    sarif = "sarif"
+    github = "github"
+
+
+@app.command("check")
+def check(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Reports, and folders of them.")],
+    output: Annotated[Format, typer.Option("--format", help="How to print the outcome.")] = Format.text,
+    retractions: Retractions = None,
+) -> None:
+    """Judge reports. Exit 0: nothing broken; 2: a rule is broken; 3: a file could not be opened."""
+    from gate.batch import judge_paths
+    from gate.judged import exit_code
+    from reports.retractions import RetractionsError
+
+    try:
+        files = list(judge_paths(paths, retractions or ()))
+    except RetractionsError as error:
+        raise CannotRunError(str(error)) from error
+    print_files(files, output)
+    raise typer.Exit(exit_code(files))
+
+
+def print_files(files: "Sequence[JudgedFile]", output: Format) -> None:
+    """Print judged files to stdout in the wanted format, and nothing else."""
+    from gate.render import github, junit, sarif, text
+    from gate.render import json as json_format
+
+    _escape_what_stdout_cannot_encode()
+    match output:
+        case Format.text:
+            text.write(files, sys.stdout)
+        case Format.json:
+            sys.stdout.write(json_format.render(files))
+        case Format.junit:
+            sys.stdout.write(junit.render(files))
+        case Format.sarif:
+            sys.stdout.write(sarif.render(files, Path.cwd()))
+        case Format.github:
+            sys.stdout.write(github.annotations(files))
+            _append_summary(github.summary(files))
+
+
+def _append_summary(markdown: str) -> None:
+    """Add to the summary of the GitHub step, if there is one."""
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        return
+    try:
+        with open(name, "a", encoding="utf-8") as file:
+            file.write(markdown)
+    except OSError as error:
+        print(f"k3: {name}: the step summary cannot be written ({error.strerror})", file=sys.stderr)
+
+
+def _escape_what_stdout_cannot_encode() -> None:
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+@app.command("rules")
+def rules(json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+    """List the rules, a line each."""
+    from gate.registry import RULE_SET, all_rules
+    from gate.story import document
+
+    if json_output:
+        print(json.dumps({"rule_set": RULE_SET, "rules": [document(rule) for rule in all_rules()]}, indent=1))
+        return
+    width = max(len(rule.code) for rule in all_rules())
+    for rule in all_rules():
+        print(f"{rule.code:<{width}}  {rule.severity:<8}  {rule.title}")
+
+
+@app.command("explain")
+def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="A code of `k3 gate rules`.")]) -> None:
+    """Print what a rule catches, why it exists and how to satisfy it."""
+    from gate.registry import all_rules, find_rule
+    from gate.retired import RETIRED_CODES
+    from gate.story import facts
+
+    wanted = code.strip().upper()
+    rule = find_rule(wanted)
+    if rule is not None:
+        print(f"{rule.code}: {rule.title}\n")
+        for label, text in facts(rule):
+            print(_wrapped(label, text))
+    elif wanted in RETIRED_CODES:
+        print(f"{wanted}: retired. {RETIRED_CODES[wanted]}")
+    else:
+        near = get_close_matches(wanted[:80], [each.code for each in all_rules()], n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]}?" if near else "see `k3 gate rules`"
+        raise UsageError(f"there is no rule {one_line(code, 80)}; {hint}")
+
+
+def _wrapped(label: str, text: str) -> str:
+    import textwrap
+
+    indent = " " * 11
+    return textwrap.fill(text, 100, initial_indent=f"{label:<9}  ", subsequent_indent=indent, break_on_hyphens=False)
+
+
+@app.command("ledger")
+def ledger(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Markdown files, and folders of them.")],
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    retractions: Retractions = None,
+) -> None:
+    """Check every marked figure in prose against the report it names. Exit 2 if one no longer holds."""
+    from gate.ledger import check_ledger, exit_code
+    from gate.render.ledger import render_json, render_text
+    from reports.retractions import RetractionsError
+
+    try:
+        entries = list(check_ledger(paths, retractions or ()))
+    except RetractionsError as error:
+        raise CannotRunError(str(error)) from error
+    _escape_what_stdout_cannot_encode()
+    sys.stdout.write(render_json(entries) if json_output else render_text(entries))
+    raise typer.Exit(exit_code(entries))

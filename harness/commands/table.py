@@ -1,0 +1,126 @@
+"""The arms of many reports as one data frame, for Markdown and CSV."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gate.batch import RetractionFinder
+from gate.evidence import judge_evidence, report_of
+from gate.judged import JudgedFile
+from gate.render.cells import WITHHELD
+from gate.render.markdown import markdown_text
+from gate.summary import ArmSummary, summarise
+from harness.errors import CannotRunError
+from reports.one_line import one_line
+from reports.reading import find_files, read_evidence
+from reports.retractions import RetractionsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    "file",
+    "verdict",
+    "arm",
+    "role",
+    "engine",
+    "restoration",
+    "rows",
+    "samples",
+    "recalled",
+    "prefill_s",
+    "decode_tok_s",
+    "decode_ratio",
+    "ratio_low",
+    "ratio_high",
+    "kv_bytes",
+    "accepted_of_drafted",
+    "committed_per_block",
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet would run."""
+
+
+@dataclass(frozen=True)
+class ArmsTable:
+    """One row an arm; a file without arms has one row of its own."""
+
+    frame: "pd.DataFrame"
+
+    def csv(self) -> str:
+        """Figures in full; text that a spreadsheet would take for a formula is quoted with an apostrophe."""
+        return str(self.frame.map(_no_formula).to_csv(index=False))
+
+    def markdown(self) -> str:
+        """Figures to three digits."""
+        lines = ["| " + " | ".join(COLUMNS) + " |", "| " + " | ".join("---" for _ in COLUMNS) + " |"]
+        for row in self.frame.itertuples(index=False):
+            lines.append("| " + " | ".join(_cell(value) for value in row) + " |")
+        return "\n".join(lines) + "\n"
+
+
+def arms_table(paths: Sequence[Path]) -> tuple[ArmsTable, tuple[JudgedFile, ...]]:
+    """The arms of every report in `paths`, and the files they are in.
+
+    Raises:
+        CannotRunError: what is retracted near a report cannot be known.
+    """
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    files = []
+    try:
+        retractions = RetractionFinder(paths)
+        for path in find_files(paths):
+            evidence = read_evidence(path)
+            judged = judge_evidence(evidence, retractions.in_force(path))
+            report = report_of(evidence)
+            arms = summarise(report, judged) if report is not None else ()
+            start = {"file": one_line(str(path), 1000), "verdict": judged.state}
+            rows += [start | _row(arm) for arm in arms] or [start]
+            files.append(judged)
+    except RetractionsError as error:
+        raise CannotRunError(str(error)) from error
+    return ArmsTable(pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)), tuple(files)
+
+
+def unopened(files: Sequence[JudgedFile]) -> str:
+    """One line about the files that could not be opened; empty if there are none."""
+    missing = [file for file in files if not file.opened]
+    if not missing:
+        return ""
+    more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+    return f"{one_line(missing[0].path, 1000)}: {missing[0].violations[0].message}{more}"
+
+
+def _row(arm: ArmSummary) -> dict[str, Any]:
+    ratio, accepted = arm.ratio, arm.acceptance
+    interval = ratio.interval if ratio is not None else None
+    return {
+        "arm": one_line(arm.name),
+        "role": arm.role,
+        "engine": one_line(arm.engine),
+        "restoration": arm.restoration,
+        "rows": arm.rows,
+        "samples": arm.samples,
+        "recalled": arm.recalled.rate if arm.recalled is not None else None,
+        "prefill_s": arm.prefill_s,
+        "decode_tok_s": arm.decode_tok_s,
+        "decode_ratio": ratio.value if ratio is not None else (WITHHELD if arm.ratio_withheld else None),
+        "ratio_low": interval.low if interval is not None else None,
+        "ratio_high": interval.high if interval is not None else None,
+        "kv_bytes": arm.kv_bytes,
+        "accepted_of_drafted": accepted.rate if accepted is not None else None,
+        "committed_per_block": accepted.committed_per_block if accepted is not None else None,
+    }
+
+
+def _no_formula(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool | int | float):
+        return "" if value != value else f"{value:.3g}" if isinstance(value, float) else str(value)
+    return markdown_text(value) if isinstance(value, str) else ""

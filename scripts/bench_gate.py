@@ -1,0 +1,74 @@
+"""CPU seconds and peak memory of judging 1,000 distinct reports of about 20 kB with `k3 gate check`, on one core.
+
+The reports are built by the simulation of the tests, each from its own seed, so that nothing can be cached. The last
+line compares with what is promised: under 2 s of CPU and 150 MB.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from reports.report import Report, report_bytes  # noqa: E402
+from tests.gate.honest import Setup, honest_niah  # noqa: E402
+
+REPORTS = 1000
+TARGET_BYTES = 20_000
+CPU_LIMIT_S, MEMORY_LIMIT_MB = 2.0, 150.0
+FORMATS = ("text", "json", "junit", "sarif", "github")
+COMMAND = "import sys; from harness.cli import run; sys.exit(run(sys.argv[1:]))"
+
+
+def reports(count: int) -> Iterator[Report]:
+    """Honest needle reports, no two alike, of the number of samples that comes closest to the target size."""
+    for seed in range(count):
+        yield honest_niah(Setup(samples=2, repeats=2, suts=(), seed=seed))
+
+
+def judge_all(folder: Path, output: str) -> tuple[float, float, int]:
+    """CPU seconds, peak MB and exit code of one `k3 gate check`, start-up of Python included."""
+    program = [sys.executable, "-c", COMMAND, "gate", "check", str(folder), "--format", output]
+    pid = os.posix_spawn(
+        sys.executable,
+        program,
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)],
+    )
+    _, status, usage = os.wait4(pid, 0)
+    unit = 1e6 if sys.platform == "darwin" else 1e3
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit, os.waitstatus_to_exitcode(status)
+
+
+def pin_to_one_core() -> None:
+    """Where the system allows it; children inherit it."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def main() -> None:
+    """Build, judge in every format, print."""
+    os.chdir(ROOT)
+    pin_to_one_core()
+    with tempfile.TemporaryDirectory() as name:
+        sizes = []
+        for number, report in enumerate(reports(REPORTS)):
+            data = report_bytes(report)
+            Path(name, f"{number:04}.json").write_bytes(data)
+            sizes.append(len(data))
+        print(f"{REPORTS} reports of {sum(sizes) / len(sizes) / 1e3:.1f} kB")
+        worst = (0.0, 0.0)
+        for output in FORMATS:
+            seconds, megabytes, code = judge_all(Path(name), output)
+            worst = (max(worst[0], seconds), max(worst[1], megabytes))
+            print(f"--format {output:<7} {seconds:5.2f} s CPU  {megabytes:6.1f} MB  exit {code}")
+    fine = worst[0] < CPU_LIMIT_S and worst[1] < MEMORY_LIMIT_MB
+    print(f"{'within' if fine else 'OVER'} {CPU_LIMIT_S:g} s and {MEMORY_LIMIT_MB:g} MB")
+    sys.exit(0 if fine else 1)
+
+
+if __name__ == "__main__":
+    main()
