@@ -2,16 +2,28 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from reports.measurement import Arm, Measurement
+from reports.measurement import Arm, Measurement, PromptSet
+from reports.plan import PromptRecord
+from reports.provenance import ModelInfo
 from reports.report import Report
 
 
 @dataclass(frozen=True)
 class Case:
-    """A report and its arms by name and role."""
+    """A report and its arms by name and role.
+
+    `parity` holds the digests of drafter weights whose parity another judged report has shown.
+    """
 
     report: Report
+    parity: frozenset[str] = frozenset()
+
+    @cached_property
+    def memo(self) -> dict[tuple[str, ...], Any]:
+        """Figures that several rules derive from the same rows; filled by `gate.claims`."""
+        return {}
 
     @cached_property
     def arms(self) -> dict[str, Arm]:
@@ -45,6 +57,24 @@ class Case:
     def names_under_test(self) -> frozenset[str]:
         """Names of the arms under test."""
         return frozenset(arm.name for arm in self.under_test)
+
+    @cached_property
+    def verifier(self) -> ModelInfo | None:
+        """The model whose greedy output is the truth, as provenance describes it."""
+        models = self.report.provenance.models if self.report.provenance is not None else ()
+        return next((model for model in models if model.role == "verifier"), None)
+
+    @cached_property
+    def layers(self) -> int | None:
+        """How many layers the verifier has."""
+        types = self.verifier.layer_types if self.verifier is not None else None
+        return len(types) if types else None
+
+    @cached_property
+    def prompts(self) -> dict[tuple[PromptSet, int], PromptRecord]:
+        """Prompts of the workload by set and sample."""
+        workload = self.report.workload
+        return {(prompt.prompt_set, prompt.sample): prompt for prompt in (workload.prompts if workload else ())}
 
     def control_of(self, arm: Arm) -> Arm | None:
         """The arm with the same exact layers, sink, window and eviction as `arm` and nothing restored."""

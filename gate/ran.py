@@ -4,24 +4,27 @@ Each function answers True, False, or None where the row does not say.
 """
 
 from gate import thresholds
+from gate.case import drafts
 from reports.measurement import Arm, Measurement
 
 
 def restored(arm: Arm, row: Measurement) -> bool | None:
-    """K/V were put back at evicted positions: the flag says so, positions were counted, and it took time."""
+    """K/V were put back at evicted positions: the flag says so, positions were counted, and it took time.
+
+    Where positions were not counted (imports), capturing features and drafting leave open whether restoration ran;
+    without them, no time means that it did not.
+    """
     if row.restoration_active is not True:
         return row.restoration_active
-    if row.restored_positions == 0 or (row.restoration_s is not None and took_no_time(arm, row)):
+    if row.restored_positions == 0 or (arm.restoration is not None and arm.restoration.mode in ("none", "ablate")):
         return False
-    if arm.restoration is not None and arm.restoration.mode in ("none", "ablate"):
-        return False
-    return True if row.restored_positions is not None or row.restoration_s is not None else None
-
-
-def took_no_time(arm: Arm, row: Measurement) -> bool:
-    """The seconds of restoration are too few for the positions outside sink + window."""
-    assert row.restoration_s is not None
-    return row.restoration_s <= least_restoration_s(arm, row)
+    if row.restoration_s is None:
+        return None
+    least = least_restoration_s(arm, row)
+    if row.restored_positions is not None or row.restoration_s > least:
+        return row.restoration_s > least
+    idle = row.restoration_s + (row.aux_s or 0.0) <= least and not blocks(row)
+    return False if idle else None
 
 
 def least_restoration_s(arm: Arm, row: Measurement) -> float:
@@ -33,7 +36,7 @@ def least_restoration_s(arm: Arm, row: Measurement) -> float:
 
 
 def drafted(row: Measurement) -> bool | None:
-    """Tokens were proposed: they were counted, or more was committed than one token a block."""
+    """Tokens were proposed: they were counted, or more came out than one token a block."""
     said = row.speculation
     if said is None:
         return None
@@ -43,10 +46,9 @@ def drafted(row: Measurement) -> bool | None:
         return False
     if said.drafted is not None:
         return said.drafted > 0
-    if said.accepted:
+    tokens = said.committed if said.committed is not None else row.decode_tokens
+    if said.accepted or (said.blocks is not None and tokens is not None and tokens > said.blocks + 1):
         return True
-    if said.blocks is not None and said.committed is not None:
-        return True if said.committed > said.blocks else None
     return None
 
 
@@ -59,10 +61,15 @@ def blocks(row: Measurement) -> int | None:
 
 
 def natively(arm: Arm) -> bool:
-    """Every row is known to have run without restoration and without drafting: the verifier's own computation."""
+    """Every row is known to have run without restoration and without drafting: the verifier's own computation.
+
+    An arm that is meant to drop K/V and did (a bounded cache with nothing put back) is not the native one.
+    """
     return bool(arm.measurements) and all(_native(arm, row) for row in arm.measurements)
 
 
 def _native(arm: Arm, row: Measurement) -> bool:
-    drafts = drafted(row) if row.speculation is not None or arm.drafter is not None else False
-    return restored(arm, row) is False and drafts is False
+    may_draft = row.speculation is not None or drafts(arm)
+    if restored(arm, row) is not False or (may_draft and drafted(row) is not False):
+        return False
+    return not (arm.restoration is not None and arm.restoration.mode == "ablate" and row.evicted_positions)

@@ -1,0 +1,34 @@
+"""Rows that were copied: two runs of a clock with nanoseconds never take exactly the same time."""
+
+from collections.abc import Iterator
+
+from gate.case import Case
+from gate.registry import evidence_rule
+from gate.rule import Finding
+
+
+@evidence_rule(
+    "COPIED_ROWS",
+    title="Rows that were copied from another",
+    catches="Two rows, of one arm or of two, with exactly the same prefill and decode seconds.",
+    why="An arm copied over another is a self-comparison, and a row copied into new repeats is a sample of one.",
+    fix="Measure every row.",
+)
+def copied_rows(case: Case) -> Iterator[Finding]:
+    """Two rows share their times to the last digit."""
+    seen: dict[tuple[float, float], str] = {}
+    for arm in case.report.arms:
+        for row in arm.measurements:
+            if not row.prefill_s or not row.decode_s:
+                continue
+            here = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
+            first = seen.setdefault((row.prefill_s, row.decode_s), here)
+            if first != here:
+                yield Finding(
+                    f"{here}: prefill {row.prefill_s} s and decode {row.decode_s} s are exactly those of {first}",
+                    arm=arm.name,
+                    sample=row.sample,
+                    field="decode_s",
+                    found=str(row.decode_s),
+                    allowed="a time of its own",
+                )

@@ -1,0 +1,138 @@
+"""Where a report comes from: enough to run it again, on code that exists, with models that are the ones they claim."""
+
+from collections.abc import Iterator
+
+from gate import thresholds
+from gate.case import Case
+from gate.registry import evidence_rule
+from gate.rule import Finding
+from reports.provenance import ModelInfo
+from reports.report import Report
+
+
+@evidence_rule(
+    "PROVENANCE_MISSING",
+    title="The run cannot be repeated from what the report says",
+    catches="No source (commit, or version and digest of the installed files), arguments, host, packages, device, "
+    "workload generator and seed, or digest of the plan.",
+    why="A figure that nobody can measure again is an anecdote.",
+    fix="Write reports with `k3 eval`; what another tool does not record cannot be cited.",
+    severity="withheld",
+)
+def provenance_missing(case: Case) -> Iterator[Finding]:
+    """A field needed to repeat the run is absent."""
+    lacking = list(_lacking(case.report))
+    if lacking:
+        message = f"not recorded: {', '.join(lacking)}"
+        yield Finding(message, field=lacking[0], found="none", allowed=f"{len(lacking)} fields more")
+
+
+def _lacking(report: Report) -> Iterator[str]:
+    provenance, workload, plan = report.provenance, report.workload, report.plan
+    source = provenance.source if provenance is not None else None
+    wheel = source is not None and source.version is not None and source.files is not None
+    if source is None or (source.git_commit is None and not wheel):
+        yield "provenance.source"
+    host = provenance.host if provenance is not None else None
+    facts = {
+        "provenance.argv": provenance is not None and provenance.argv,
+        "provenance.host": host is not None and host.python is not None,
+        "provenance.packages": provenance is not None and provenance.packages,
+        "provenance.device": provenance is not None and provenance.device,
+        "created_at": report.created_at,
+        "preset": report.preset,
+        "workload.generator_version": workload is not None and workload.generator_version is not None,
+        "workload.seed": workload is not None and workload.seed is not None,
+        "workload.prompts": workload is not None and workload.prompts,
+        "plan.digest": plan is not None and plan.digest,
+    }
+    yield from (field for field, recorded in facts.items() if not recorded)
+
+
+@evidence_rule(
+    "DIRTY_TREE",
+    title="Measured on code that is in no commit",
+    catches="A git commit with uncommitted changes, or without a word on whether there were any.",
+    why="The commit names code that did not run; the code that ran is gone.",
+    fix="Commit, then measure.",
+    severity="withheld",
+)
+def dirty_tree(case: Case) -> Iterator[Finding]:
+    """The tree was dirty, or may have been."""
+    provenance = case.report.provenance
+    source = provenance.source if provenance is not None else None
+    if source is not None and source.git_commit is not None and source.dirty is not False:
+        found = "unknown" if source.dirty is None else "true"
+        message = f"provenance.source: commit {source.git_commit[:12]}, dirty is {found}"
+        yield Finding(message, field="provenance.source.dirty", found=found, allowed="false")
+
+
+@evidence_rule(
+    "MODEL_UNIDENTIFIED",
+    title="It is not known which model ran",
+    catches="No verifier, a model without a digest of its weights, a verifier without architecture or dtype, or an arm "
+    "whose drafter or projection is none of the models listed.",
+    why="A name is not a model: a conversion under the same name had another RoPE base.",
+    fix="Record id, digest of the weights, architecture and dtype of every model that was loaded.",
+    severity="withheld",
+)
+def model_unidentified(case: Case) -> Iterator[Finding]:
+    """A model that took part cannot be told from another."""
+    models = case.report.provenance.models if case.report.provenance is not None else ()
+    if case.verifier is None:
+        yield Finding("provenance.models: no verifier", field="provenance.models", found="0", allowed="1")
+    for model in models:
+        names = ("weights", "architecture", "dtype") if model.role == "verifier" else ("weights",)
+        lacking = [name for name in names if getattr(model, name) is None]
+        if lacking:
+            message = f"provenance.models: {model.role} {model.id} lacks {', '.join(lacking)}"
+            yield Finding(message, field=f"provenance.models.{lacking[0]}", found="none", allowed="recorded")
+    drafters = {model.weights for model in models if model.role == "drafter"}
+    for arm in case.report.arms:
+        weights = arm.drafter.weights if arm.drafter is not None else None
+        if weights is not None and weights not in drafters:
+            yield _not_listed(arm.name, "drafter.weights", "drafter", weights[:23], len(drafters))
+        projects = arm.restoration is not None and arm.restoration.mode == "f_theta"
+        if projects and not any(model.role == "f_theta" for model in models):
+            yield _not_listed(arm.name, "restoration.mode", "f_theta", "f_theta", 0)
+    parity = case.report.parity
+    if parity is not None and (parity.drafter_weights is None or parity.drafter_weights not in drafters):
+        yield _not_listed(None, "parity.drafter_weights", "drafter", str(parity.drafter_weights)[:23], len(drafters))
+
+
+def _not_listed(arm: str | None, field: str, role: str, found: str, count: int) -> Finding:
+    message = f"{arm or 'parity'}: its {role} ({found}) is none of the {count} models of that role in provenance"
+    return Finding(message, arm=arm, field=field, found=found, allowed=f"a model of role {role}")
+
+
+@evidence_rule(
+    "MODEL_UNFAITHFUL",
+    title="The loaded verifier is not the model it claims to be",
+    catches="A verifier that was not compared with a reference implementation, on too few tokens, or that differs from "
+    "it in argmax or logits.",
+    why="mlx-lm read a config without its RoPE base: logits off by 14.7, argmax 96 %, and the needle test passed.",
+    fix="Run `k3 models verify NAME`, then measure again.",
+    severity="withheld",
+)
+def model_unfaithful(case: Case) -> Iterator[Finding]:
+    """The verifier's logits were not checked, or are wrong."""
+    for model in (case.verifier,) if case.verifier is not None else ():
+        checked = model.faithfulness
+        if checked is None:
+            yield _unfaithful(model, "was not compared with a reference implementation", "none", "a comparison")
+            continue
+        if checked.tokens < thresholds.MIN_FAITHFULNESS_TOKENS:
+            least = f"at least {thresholds.MIN_FAITHFULNESS_TOKENS:g}"
+            yield _unfaithful(
+                model, f"was compared on {checked.tokens} tokens, {least} are", str(checked.tokens), least
+            )
+        if checked.argmax_agreement < thresholds.MIN_ARGMAX_AGREEMENT:
+            found, least = f"{checked.argmax_agreement:.4g}", f"at least {thresholds.MIN_ARGMAX_AGREEMENT:g}"
+            yield _unfaithful(model, f"agrees with {checked.reference} on {found} of the tokens; {least}", found, least)
+        if not 0 <= checked.largest_logit_gap <= thresholds.MAX_LOGIT_GAP:
+            found, most = f"{checked.largest_logit_gap:.4g}", f"0 to {thresholds.MAX_LOGIT_GAP:g}"
+            yield _unfaithful(model, f"has logits {found} off those of {checked.reference}; {most}", found, most)
+
+
+def _unfaithful(model: ModelInfo, message: str, found: str, allowed: str) -> Finding:
+    return Finding(f"{model.id}: {message}", field="provenance.models.faithfulness", found=found, allowed=allowed)
