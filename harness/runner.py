@@ -168,7 +168,6 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
     session = engine.prefill(prompt.tokens)
     first_known = now()
     after_prefill = engine.stats(session)
-    decode_start = now()
     tokens = [session.first_token]
     for block in engine.decode(session, prepared.limit):
         tokens += block.tokens
@@ -192,8 +191,8 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
         restoration_s=after_prefill.restoration_s,
         aux_s=after_prefill.aux_s,
         prefill_s=first_known - start - stages,
-        decode_s=end - decode_start,
-        e2e_s=end - decode_start + first_known - start,
+        decode_s=end - first_known,
+        e2e_s=end - start,
         decode_tokens=len(tokens) - 1,
         kv_bytes_prefill=after_prefill.kv_bytes,
         kv_bytes_decode=stats.kv_bytes,

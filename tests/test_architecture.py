@@ -21,12 +21,7 @@ def sources(folder: str) -> list[Path]:
 def imports(file: Path, top_only: bool) -> Iterator[str]:
     """Dotted names of modules imported in `file`; with `top_only` those executed when it is imported."""
     tree = ast.parse(file.read_text())
-    inside = {
-        id(node)
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        for node in ast.walk(function)
-    }
+    inside = {id(node) for late in ast.walk(tree) if is_late(late) for node in ast.walk(late)}
     for node in ast.walk(tree):
         if top_only and id(node) in inside:
             continue
@@ -34,6 +29,12 @@ def imports(file: Path, top_only: bool) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             yield node.module
+
+
+def is_late(node: ast.AST) -> bool:
+    """Its body does not run when the module is imported: a function, or a block for type checkers."""
+    checking = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return checking or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
 
 
 def ours(file: Path) -> set[str]:

