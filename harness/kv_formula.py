@@ -43,18 +43,17 @@ def kv_table(arm: str, layers: Sequence[KvLayer], restoration: Restoration, sequ
 def resident_positions(index: int, layer: KvLayer, restoration: Restoration, sequence_length: int) -> int:
     """Positions layer `index` holds when `sequence_length` positions were read and nothing follows yet.
 
-    A layer that drops what leaves sink + window holds those of them the next query may see; every other layer
-    (exact, restored, or no eviction at all) holds all that its own window allows.
+    A layer that drops what leaves sink + window holds the first `sink` and the last `window` of them, as far as its
+    own window reaches; every other layer (exact, restored, or no eviction at all) holds all its own window allows.
     """
-    within = min(sequence_length, layer.native_window or sequence_length)
+    oldest = max(0, sequence_length - layer.native_window) if layer.native_window is not None else 0
+    window = restoration.window
     dropping = restoration.mode == "ablate" and index not in (restoration.exact_layers or ())
-    if not dropping or restoration.window is None:
-        return within
+    if not dropping or window is None or (layer.native_window is not None and window + 1 >= layer.native_window):
+        return sequence_length - oldest
     sink = min(restoration.sink or 0, sequence_length)
-    recent = min(restoration.window, sequence_length - sink, within)
-    if layer.native_window is not None:
-        sink = max(0, sink - max(0, sequence_length - layer.native_window + 1))
-    return min(sink + recent, within)
+    recent = max(sink, oldest, sequence_length - window)
+    return max(0, sink - oldest) + sequence_length - recent
 
 
 def _row(index: int, layer: KvLayer, positions: int) -> LayerMemory:

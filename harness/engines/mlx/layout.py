@@ -110,7 +110,7 @@ class Layout:
         evicted = range(before, self._frontier)
         stays = np.ones(len(held), dtype=bool)
         if self.rule.native_window is not None:
-            stays &= held > self.next - self.rule.native_window
+            stays &= held >= self.next - self.rule.native_window
         if self._evicting and self.rule.policy == "drop":
             stays &= (held < self.rule.sink) | (held >= self._frontier)
         self._held = held[stays]
