@@ -5,7 +5,9 @@
 """
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from reports.claims import AcceptanceClaim, Claim, SpeedupClaim
 from reports.importers.base import Foreign, Importer, Source, mark, model_id, parse_foreign, report_id
@@ -17,6 +19,8 @@ from reports.report import Report
 
 BASELINE = "baseline"
 DFLASH = "dflash"
+MOST_GB = 2**53 / 1e9
+MOST_TOKENS = 2**31
 NOTES = (
     "derived: committed tokens, as cycles x tokens_per_cycle; what the acceptance divides by, from the same numbers",
     "stated only: decode rates; the decode tokens and seconds behind them are not recorded",
@@ -52,13 +56,13 @@ class BaselineRun(Foreign):
 
     ttft_ms: float | None = None
     generation_tps: float | None = None
-    peak_memory_gb: float | None = None
+    peak_memory_gb: Annotated[float, Field(ge=0, le=MOST_GB)] | None = None
 
 
 class DflashRun(BaselineRun):
     """`runs[].dflash`; a cycle is a draft + verify round."""
 
-    tokens_per_cycle: float | None = None
+    tokens_per_cycle: Annotated[float, Field(ge=0, le=MOST_TOKENS)] | None = None
     cycles: Count | None = None
     acceptance_ratio: float | None = None
 

@@ -32,7 +32,6 @@ class CodecResult(Foreign):
     """`results.<codec>`."""
 
     recall: float | None = None
-    samples_correct: Count | None = None
     bits_per_value_mean: float | None = None
     full_attn_rel_mse_mean: float | None = None
     per_sample_decoded: list[str] | None = None

@@ -1,10 +1,13 @@
 """The fields of a `k3_integrated_niah_acceptance_mac` file that are read, of schema 1 and 2."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from reports.importers.base import Foreign
 from reports.record import Bytes, Count, Name, TokenId
 
+MOST_MB = 2**53 / 1e6
 EvalMode = Literal[
     "free_gen", "free_gen_incremental", "free_gen_fused_specdecode", "teacher_forced", "native_ar_baseline"
 ]
@@ -147,7 +150,7 @@ class S5Memory(Foreign):
 class NaiveMemory(Foreign):
     """`memory.naive_full_kv`; MB are 1e6 bytes, rounded to two decimals."""
 
-    total_resident_mb: float
+    total_resident_mb: Annotated[float, Field(ge=0, le=MOST_MB)]
 
 
 class Memory(Foreign):

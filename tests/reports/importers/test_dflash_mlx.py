@@ -87,6 +87,15 @@ def test_missing_figures_are_missing_claims(imported, bench):
     assert report.arms[0].stated_rates == ()
 
 
+@pytest.mark.parametrize("field", ["peak_memory_gb", "tokens_per_cycle"])
+@pytest.mark.parametrize("value", [-1, 1e308, 10**400])
+def test_a_figure_that_no_machine_has_is_refused(evidence, bench, field, value):
+    bench["runs"][1]["dflash"][field] = value
+    outcome = evidence(bench).outcome
+    assert isinstance(outcome, Invalid)
+    assert f"runs.1.dflash.{field}" in outcome.message
+
+
 def test_a_damaged_file_is_refused_not_passed_over(evidence, bench):
     bench["runs"][0]["baseline"]["ttft_ms"] = "1"
     outcome = evidence(bench).outcome

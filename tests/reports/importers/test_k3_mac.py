@@ -251,12 +251,13 @@ def _set(*path):
         (_set("throughput", CROSS, "stage_timings", 1, "fused", "decode_tokens", 99), "fused.decode_tokens"),
         (_set("throughput", CROSS, "stage_timings", 1, "fused", "blocks", -1), "fused.blocks"),
         (_set("memory", "s5", "per_layer", []), "memory.naive_full_kv"),
+        (_set("memory", "naive_full_kv", "total_resident_mb", 1e308), "memory.naive_full_kv.total_resident_mb"),
         (_set("results", None), "results"),
     ],
 )
 def test_a_file_that_is_wrong_or_contradicts_itself_names_the_field(evidence, schema_2, change, field):
     change(schema_2)
-    if field == "memory.naive_full_kv":
+    if field == "memory.naive_full_kv":  # neither way to know it
         del schema_2["memory"]["naive_full_kv"]
     outcome = evidence(schema_2).outcome
     assert isinstance(outcome, Invalid)
