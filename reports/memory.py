@@ -28,9 +28,7 @@ class ArmMemory(Record):
     full_kv_bytes: Bytes
     measured_bytes: Bytes | None = None
     formula_matches_run: bool | None = None
-    stated_formula_matches_run: bool | None = Field(
-        None, description="Imports: the tool's own flag, kept beside ours"
-    )
+    stated_formula_matches_run: bool | None = Field(None, description="Imports: the tool's own flag, kept beside ours")
 
 
 class MemoryTable(Record):
