@@ -88,10 +88,11 @@ def locate(prose: Path, name: str) -> tuple[Path, Path]:
     """
     folder = Path(os.path.realpath(prose)).parent
     top = _repository(folder)
-    for base in (top, folder):
-        path = Path(os.path.normpath(base / name)) if name.isprintable() else None
-        if path is None or os.path.isabs(name) or not path.is_relative_to(top) or not _real(path).is_relative_to(top):
-            raise StaleError("REPORT_MISSING", f"{name} leads out of the repository; cite a report inside it")
+    places = [Path(os.path.normpath(base / name)) for base in (top, folder) if not os.path.isabs(name)]
+    inside = [path for path in places if name.isprintable() and _real(path).is_relative_to(top)]
+    if not inside:
+        raise StaleError("REPORT_MISSING", f"{name} leads out of the repository; cite a report inside it")
+    for path in inside:
         if os.path.lexists(path):
             return path, top
     raise StaleError("REPORT_MISSING", f"there is no report {name}")
