@@ -107,7 +107,9 @@ class Layout:
         before, held = self._frontier, self._held
         if self._evicting:
             self._frontier = max(before, self.next - self.rule.window)
-        evicted = range(before, self._frontier)
+        slot = int(np.searchsorted(held, before))
+        oldest = int(held[slot]) if slot < len(held) else self._frontier
+        evicted = range(min(oldest, self._frontier), self._frontier)
         stays = np.ones(len(held), dtype=bool)
         if self.rule.native_window is not None:
             stays &= held >= self.next - self.rule.native_window
@@ -119,7 +121,7 @@ class Layout:
             length=length,
             held=held,
             evicted=evicted,
-            evicted_slot=int(np.searchsorted(held, before)),
+            evicted_slot=slot,
             restored_before=before,
             crosses_window=length > 0 and len(evicted) > 0 and self.next - 1 - before > self.rule.window,
             kept=None if stays.all() else np.flatnonzero(stays),
