@@ -14,10 +14,14 @@ from reports.record import Record
 from reports.report import Report
 from reports.verdict import GateBlock, Verdict, Violation
 
-MAX_VIOLATIONS_PER_RULE = 20
-"""Of one rule in one report; the rest is counted. A broken row repeats itself in every row."""
+SHOWN_FINDINGS = 3
+"""Findings of one rule that its violation spells out; the rest is counted."""
 
-MESSAGE_LENGTH = 600
+MESSAGE_LENGTH = 400
+"""Characters of one finding's message."""
+
+OUTSIDE = frozenset({"PARITY_REQUIRED"})
+"""Codes that depend on reports beside the judged one."""
 
 
 class JudgedClaim(Record):
@@ -55,13 +59,13 @@ class Judgement:
         return tuple(Headline(claim) for claim in self.report.claims if claim.name in admitted)
 
 
-def judge(report: Report, extra: tuple[Violation, ...] = ()) -> Judgement:
+def judge(report: Report, extra: tuple[Violation, ...] = (), parity: frozenset[str] = frozenset()) -> Judgement:
     """Judge `report` by every rule; pure. `extra` are violations found outside it (a retraction): each blocks the
-    claims it names, asserted or not.
+    claims it names, asserted or not. `parity` are digests of drafter weights whose parity another report has shown.
 
     A rule that raises is itself a violation and blocks everything: what cannot be judged is not admitted.
     """
-    case = Case(report)
+    case = Case(report, parity)
     fired = apply_all(case)
     fired += _disagreements(case, fired)
     asserted = _asserted(report)
@@ -77,10 +81,14 @@ def judge(report: Report, extra: tuple[Violation, ...] = ()) -> Judgement:
     return Judgement(report, _verdict(severities), outside + _violations(broken, asserted), claims)
 
 
-def conclude(report: Report) -> Report:
-    """`report` with every claim its rows can carry, each admitted or withheld, and the gate block that says so."""
-    bare = report.replace(claims=propose(report), gate=None)
-    case = Case(bare)
+def conclude(report: Report, parity: frozenset[str] = frozenset()) -> Report:
+    """`report` with every claim its rows can carry, each admitted or withheld, and the gate block that says so.
+
+    `parity` is as for `judge`.
+    """
+    asserted = tuple(claim.replace(status="claimed") for claim in propose(report))
+    bare = report.replace(claims=asserted, gate=None)
+    case = Case(bare, parity)
     fired = apply_all(case)
     blockers = _blockers(bare.claims, fired, ())
     settled = tuple(
@@ -89,7 +97,7 @@ def conclude(report: Report) -> Report:
         )
         for claim in bare.claims
     )
-    final = judge(bare.replace(claims=settled))
+    final = judge(bare.replace(claims=settled), parity=parity)
     gate = GateBlock(rule_set=RULE_SET, verdict=final.verdict, violations=final.violations)
     return bare.replace(claims=settled, gate=gate)
 
@@ -99,8 +107,12 @@ def _asserted(report: Report) -> frozenset[str]:
 
 
 def _disagreements(case: Case, fired: list[Fired]) -> list[Fired]:
-    """Where the gate block and the reasons for withholding that a report states are not what this gate derives."""
+    """Where the gate block and the reasons for withholding that a report states are not what this gate derives.
+
+    What other reports show (`OUTSIDE`) is left out on both sides: it may have become known or been moved since.
+    """
     stated = case.report.gate
+    fired = [hit for hit in fired if hit.rule.code not in OUTSIDE]
     rule = find_rule("CLAIM_NOT_REPRODUCIBLE")
     if stated is None or stated.rule_set != RULE_SET or rule is None:
         return []
@@ -109,14 +121,16 @@ def _disagreements(case: Case, fired: list[Fired]) -> list[Fired]:
     derived = _violations(broken, asserted)
     verdict = _verdict({hit.severity for hit in broken})
     findings = []
-    if stated.verdict != verdict:
+    claimed = tuple(violation for violation in stated.violations if violation.code not in OUTSIDE)
+    only_outside = stated.verdict == "withheld" and stated.violations and not claimed
+    if stated.verdict != verdict and not (only_outside and verdict == "admissible"):
         findings.append(_forged("gate.verdict", stated.verdict, verdict))
-    ours, theirs = _outline(derived), _outline(stated.violations)
+    ours, theirs = _outline(derived), _outline(claimed)
     if ours != theirs:
         findings.append(_forged("gate.violations", ", ".join(sorted(theirs)), ", ".join(sorted(ours))))
     blockers = _blockers(case.report.claims, fired, ())
     for claim in case.report.claims:
-        if set(claim.withheld_by) != blockers[claim.name] and claim.status == "withheld":
+        if set(claim.withheld_by) - OUTSIDE != blockers[claim.name] and claim.status == "withheld":
             shown = ", ".join(sorted(claim.withheld_by)), ", ".join(sorted(blockers[claim.name]))
             findings.append(_forged(f"claims.{claim.name}.withheld_by", *shown))
     return [Fired(rule, finding, names_of(case.report.claims)) for finding in findings]
@@ -144,29 +158,28 @@ def _blockers(claims: Iterable[BaseClaim], fired: Iterable[Fired], extra: Iterab
 
 
 def _violations(broken: Iterable[Fired], asserted: frozenset[str]) -> tuple[Violation, ...]:
-    counts: dict[str, int] = {}
-    shown: list[Violation] = []
+    """One violation a rule: a broken row repeats itself in every row, and a reader needs the rule once."""
+    by_code: dict[str, list[Fired]] = {}
     for hit in broken:
-        count = counts[hit.rule.code] = counts.get(hit.rule.code, 0) + 1
-        if count <= MAX_VIOLATIONS_PER_RULE:
-            shown.append(_violation(hit, _among(hit.blocked, asserted)))
-    for code, count in counts.items():
-        if count > MAX_VIOLATIONS_PER_RULE:
-            shown.append(Violation(code=code, message=f"and {count - MAX_VIOLATIONS_PER_RULE} more of the same kind"))
-    return tuple(shown)
+        by_code.setdefault(hit.rule.code, []).append(hit)
+    return tuple(_violation(hits, asserted) for hits in by_code.values())
 
 
-def _violation(hit: Fired, named: tuple[str, ...]) -> Violation:
-    finding = hit.finding
+def _violation(hits: list[Fired], asserted: frozenset[str]) -> Violation:
+    """The place and numbers of the first finding; the messages of the first few, and how many there are."""
+    first = hits[0].finding
+    messages = list(dict.fromkeys(hit.finding.message for hit in hits))
+    more = f" (and {len(messages) - SHOWN_FINDINGS} more)" if len(messages) > SHOWN_FINDINGS else ""
+    shown = (one_line(message, MESSAGE_LENGTH) for message in messages[:SHOWN_FINDINGS])
     return Violation(
-        code=hit.rule.code,
-        message=one_line(finding.message, MESSAGE_LENGTH),
-        claims=named,
-        arm=finding.arm,
-        sample=finding.sample,
-        field=finding.field,
-        found=finding.found,
-        allowed=finding.allowed,
+        code=hits[0].rule.code,
+        message="; ".join(shown) + more,
+        claims=_among(dict.fromkeys(name for hit in hits for name in hit.blocked), asserted),
+        arm=first.arm,
+        sample=first.sample,
+        field=first.field,
+        found=first.found,
+        allowed=first.allowed,
     )
 
 

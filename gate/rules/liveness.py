@@ -78,7 +78,7 @@ def _untold(case: Case, arm: Arm, row: Measurement) -> Iterator[str]:
     if arm.restoration is not None and arm.restoration.mode == "ablate" and row.evicted_positions is None:
         yield "evicted_positions"
     if drafting and drafted(row) is None:
-        yield "speculation.blocks and drafted"
+        yield "speculation.drafted"
     elif drafting and not case.imported and row.speculation is not None and row.speculation.rounds is None:
         yield "speculation.rounds"
     if (restoration or drafting) and row.restoration_active is not None and row.fallbacks is None:
