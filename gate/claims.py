@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gate import derive, results
+from gate import derive, memory, results
 from gate.case import Case, drafts, lossless, restores
+from gate.derive import Pair
+from gate.intervals import Estimate, Share, wilson
+from gate.rule import SPEEDUP
 from reports.claims import (
     AcceptanceClaim,
     BaseClaim,
@@ -31,6 +34,30 @@ class Figures:
     by_position: tuple[float, ...] | None = None
 
 
+def sides(case: Case, claim: BaseClaim) -> tuple[Arm, Arm] | None:
+    """The claim's arm and its baseline; none if the report lacks one of them or they are the same."""
+    arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+    return (arm, baseline) if arm is not None and baseline is not None and arm is not baseline else None
+
+
+def pairs_of(case: Case, arm: Arm, baseline: Arm, metric: str) -> tuple[Pair, ...]:
+    """The paired ratios of two arms of the report, derived once."""
+    key = ("pairs", arm.name, baseline.name, "e2e_speedup" if metric == "e2e_speedup" else "decode_speedup")
+    if key not in case.memo:
+        case.memo[key] = derive.paired_ratios(arm, baseline, metric)
+    found: tuple[Pair, ...] = case.memo[key]
+    return found
+
+
+def ratio_of(case: Case, arm: Arm, baseline: Arm, metric: str) -> Estimate | None:
+    """The paired ratio of two arms of the report with its interval, derived once."""
+    key = ("ratio", arm.name, baseline.name, "e2e_speedup" if metric == "e2e_speedup" else "decode_speedup")
+    if key not in case.memo:
+        case.memo[key] = derive.ratio_estimate(pairs_of(case, arm, baseline, metric))
+    found: Estimate | None = case.memo[key]
+    return found
+
+
 def recompute(case: Case, claim: BaseClaim) -> Figures | None:
     """The figures of `claim` from the rows; none if the rows do not allow them."""
     arm = case.arms.get(claim.arm)
@@ -39,20 +66,15 @@ def recompute(case: Case, claim: BaseClaim) -> Figures | None:
     baseline = case.arms.get(claim.baseline) if claim.baseline is not None else None
     match claim:
         case SpeedupClaim() | NullRatioClaim():
-            return _ratio(arm, baseline, claim.metric) if baseline is not None else None
+            return _ratio(case, claim, arm, baseline) if baseline is not None else None
         case RecallClaim():
-            found = derive.recall(arm)
-            return _share(found) if found is not None else None
+            return _share(derive.recall(arm))
         case LosslessClaim():
-            same = derive.token_identity(arm, baseline) if baseline is not None else None
-            return _share(same) if same is not None else None
+            return _share(derive.token_identity(arm, baseline)) if baseline is not None else None
         case MemoryClaim():
             return _saving(case, claim, arm, baseline)
         case AcceptanceClaim():
-            three = derive.acceptance(arm)
-            if three is None:
-                return None
-            return Figures(three.rate, committed_per_block=three.committed_per_block, by_position=three.by_position)
+            return _acceptance(arm)
     return None
 
 
@@ -62,28 +84,35 @@ def _result_figures(case: Case, claim: BaseClaim) -> Figures | None:
     return Figures(value) if value is not None else None
 
 
-def _ratio(arm: Arm, baseline: Arm, metric: str) -> Figures | None:
-    pairs = derive.paired_ratios(arm, baseline, metric)
-    estimate = derive.ratio_estimate(pairs)
+def _ratio(case: Case, claim: SpeedupClaim | NullRatioClaim, arm: Arm, baseline: Arm) -> Figures | None:
+    estimate = ratio_of(case, arm, baseline, claim.metric)
     if estimate is None:
         return None
-    return Figures(estimate.value, (estimate.low, estimate.high), derive.leave_one_out(pairs))
+    rest = derive.leave_one_out(pairs_of(case, arm, baseline, claim.metric))
+    return Figures(estimate.value, (estimate.low, estimate.high), rest)
 
 
-def _share(found: derive.Recall) -> Figures:
-    interval = derive.wilson(found)
+def _share(found: Share | None) -> Figures | None:
+    if found is None:
+        return None
+    interval = wilson(found)
     return Figures(interval.value, (interval.low, interval.high))
 
 
 def _saving(case: Case, claim: MemoryClaim, arm: Arm, baseline: Arm | None) -> Figures | None:
     if claim.basis == "measured":
         saving = derive.kv_saving(arm, baseline) if baseline is not None else None
-        return Figures(saving) if saving is not None else None
-    tables = case.report.memory.arms if case.report.memory is not None else ()
-    table = next((table for table in tables if table.arm == arm.name), None)
-    if table is None or table.full_kv_bytes == 0:
+    else:
+        table = memory.table_of(case, arm)
+        saving = memory.analytic_saving(table) if table is not None else None
+    return Figures(saving) if saving is not None else None
+
+
+def _acceptance(arm: Arm) -> Figures | None:
+    three = derive.acceptance(arm)
+    if three is None:
         return None
-    return Figures(1 - sum(layer.resident_bytes for layer in table.layers) / table.full_kv_bytes)
+    return Figures(three.rate, committed_per_block=three.committed_per_block, by_position=three.by_position)
 
 
 def propose(report: Report) -> tuple[Claim, ...]:
@@ -144,14 +173,17 @@ def _arm_candidates(case: Case, arm: Arm) -> Iterator[Claim]:
     if case.oracle is None:
         return
     base = case.oracle.name
-    yield SpeedupClaim(
-        name=f"decode_speedup/{arm.name}",
-        metric="decode_speedup",
-        value=0.0,
-        arm=arm.name,
-        baseline=base,
-        status="withheld",
-    )
+    for metric in SPEEDUP:
+        yield SpeedupClaim.model_validate(
+            {
+                "name": f"{metric}/{arm.name}",
+                "metric": metric,
+                "value": 0.0,
+                "arm": arm.name,
+                "baseline": base,
+                "status": "withheld",
+            }
+        )
     if lossless(arm):
         yield LosslessClaim(
             name=f"token_identity/{arm.name}",

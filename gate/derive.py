@@ -1,55 +1,34 @@
-"""Figures derived from rows: rates, paired ratios, intervals, recall, acceptance, bytes. Pure, on plain numbers.
+"""Figures derived from rows: rates, paired ratios, recall, acceptance, bytes. Pure, on plain numbers.
 
 `None` always means: the rows do not allow this figure.
 """
 
 import math
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
-
-from gate import thresholds
+from gate import intervals
 from gate.case import row_key
+from gate.intervals import Estimate, Share
 from reports.measurement import Arm, Measurement
 
-Z_95 = 1.959963984540054
+Key = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The ratio of an arm to its baseline in one (sample, repeat); `arm_first` if both orders are recorded."""
+    """The ratio of an arm to its baseline in one (sample, repeat); `arm_first` if both orders are recorded.
+
+    `prompt` is the first sample with the same prompt: a prompt that is repeated is one sample, measured more often.
+    """
 
     sample: int
     repeat: int
+    prompt: int
     ratio: float
     arm_first: bool | None
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A value with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Recall:
-    """Distinct samples, and how many of them every repeat recalled."""
-
-    correct: int
-    total: int
-
-    @property
-    def rate(self) -> float:
-        """Correct / total."""
-        return self.correct / self.total
 
 
 @dataclass(frozen=True)
@@ -76,140 +55,146 @@ def e2e_rate(row: Measurement) -> float | None:
     return tokens / row.e2e_s
 
 
-def rate_of(row: Measurement, scope: str) -> float | None:
-    """The rate a claim of metric `scope` (decode_speedup, e2e_speedup, null_ratio) is about."""
-    return e2e_rate(row) if scope == "e2e_speedup" else decode_rate(row)
+def rate_of(row: Measurement, metric: str) -> float | None:
+    """The rate a claim of `metric` (decode_speedup, e2e_speedup, null_ratio) is about."""
+    return e2e_rate(row) if metric == "e2e_speedup" else decode_rate(row)
 
 
-def paired_ratios(arm: Arm, baseline: Arm, scope: str = "decode_speedup") -> tuple[Pair, ...]:
-    """Ratios of rates, paired by (sample, repeat) and sorted; rows without a partner are left out."""
-    partners = {row_key(row): row for row in baseline.measurements}
+def prompt_of(arm: Arm) -> dict[int, int]:
+    """For each sample of the arm the first sample with the same prompt.
+
+    Prompts are told apart by their digests; where these are missing, samples that cannot be told apart at all (the
+    same number of prompt tokens, the same tokens emitted) count as one.
+    """
+    first: dict[object, int] = {}
+    found: dict[int, int] = {}
+    for row in sorted(arm.measurements, key=row_key):
+        if row.sample in found:
+            continue
+        mark: object = row.prompt_digest
+        if mark is None:
+            alike = (row.prompt_tokens, row.token_ids)
+            mark = alike if None not in alike else row.sample
+        found[row.sample] = first.setdefault(mark, row.sample)
+    return found
+
+
+def rows_by_key(arm: Arm) -> dict[Key, Measurement]:
+    """Rows by (sample, repeat); keys that stand twice are ambiguous and left out."""
+    counts = Counter(map(row_key, arm.measurements))
+    return {row_key(row): row for row in arm.measurements if counts[row_key(row)] == 1}
+
+
+def paired_ratios(arm: Arm, baseline: Arm, metric: str = "decode_speedup") -> tuple[Pair, ...]:
+    """Ratios of rates, paired by (sample, repeat) and sorted; rows without a partner or a rate are left out."""
+    partners, prompts = rows_by_key(baseline), prompt_of(arm)
     pairs = []
-    for row in arm.measurements:
-        partner = partners.get(row_key(row))
+    for key, row in sorted(rows_by_key(arm).items()):
+        partner = partners.get(key)
         if partner is None:
             continue
-        rate, base = rate_of(row, scope), rate_of(partner, scope)
-        if rate is None or base is None:
-            continue
-        known = row.order is not None and partner.order is not None
-        first = row.order < partner.order if known else None  # type: ignore[operator]
-        pairs.append(Pair(row.sample, row.repeat, rate / base, first))
-    return tuple(sorted(pairs, key=lambda pair: (pair.sample, pair.repeat)))
+        rate, base = rate_of(row, metric), rate_of(partner, metric)
+        if rate is not None and base is not None:
+            ratio = rate / base
+            if 0 < ratio < math.inf:
+                pairs.append(Pair(*key, prompts[row.sample], ratio, _is_first(row, partner)))
+    return tuple(pairs)
+
+
+def _is_first(row: Measurement, partner: Measurement) -> bool | None:
+    if row.order is None or partner.order is None or row.order == partner.order:
+        return None
+    return row.order < partner.order
+
+
+def by_prompt(pairs: Iterable[Pair]) -> list[list[float]]:
+    """The ratios of each distinct prompt, prompts in order."""
+    groups: dict[int, list[float]] = defaultdict(list)
+    for pair in pairs:
+        groups[pair.prompt].append(pair.ratio)
+    return [groups[prompt] for prompt in sorted(groups)]
 
 
 def ratio_estimate(pairs: Sequence[Pair]) -> Estimate | None:
-    """Median over samples of the per-sample median, with a bootstrap that resamples samples, then repeats."""
-    if not pairs:
-        return None
-    groups = _by_sample(pairs)
-    value = statistics.median(statistics.median(group) for group in groups)
-    low, high = _bootstrap(tuple(tuple(group) for group in groups))
-    return Estimate(value, low, high)
+    """Median over prompts of the median over repeats, with its bootstrap interval."""
+    return intervals.bootstrap(by_prompt(pairs)) if pairs else None
 
 
 def leave_one_out(pairs: Sequence[Pair]) -> tuple[float, float] | None:
-    """Smallest and largest value of the ratio when any one sample is left out."""
-    groups = _by_sample(pairs)
-    if len(groups) < 2:
-        return None
-    medians = [statistics.median(group) for group in groups]
-    rest = [statistics.median(medians[:i] + medians[i + 1 :]) for i in range(len(medians))]
-    return min(rest), max(rest)
+    """Smallest and largest value of the ratio when any one prompt is left out."""
+    return intervals.leave_one_out(by_prompt(pairs))
 
 
-def _by_sample(pairs: Iterable[Pair]) -> list[list[float]]:
-    groups: dict[int, list[float]] = defaultdict(list)
-    for pair in pairs:
-        groups[pair.sample].append(pair.ratio)
-    return [groups[sample] for sample in sorted(groups)]
+def recall(arm: Arm) -> Share | None:
+    """Distinct prompts that every repeat recalled; none if a row is unscored or there is no row."""
+    return _recalled(arm, every=True)
 
 
-@lru_cache(maxsize=512)
-def _bootstrap(groups: tuple[tuple[float, ...], ...]) -> tuple[float, float]:
-    repeats = max(len(group) for group in groups)
-    table = np.full((len(groups), repeats), np.nan)
-    for index, group in enumerate(groups):
-        table[index, : len(group)] = group
-    lengths = np.array([len(group) for group in groups])
-    samples, picks = _resamples(len(groups), repeats)
-    chosen = (picks * lengths[samples][:, :, None]).astype(np.int64)
-    drawn = table[samples[:, :, None], chosen]
-    filled = np.arange(repeats)[None, None, :] < lengths[samples][:, :, None]
-    medians = np.nanmedian(np.where(filled, drawn, np.nan), axis=2) if not filled.all() else _median(drawn)
-    values = _median(medians)
-    low, high = np.quantile(values, [0.025, 0.975])
-    return float(low), float(high)
+def recall_at_most(arm: Arm) -> Share | None:
+    """Distinct prompts that any repeat recalled: the recall of a control, which must not look worse than it is."""
+    return _recalled(arm, every=False)
 
 
-def _median(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    ordered = np.sort(values, axis=-1)
-    count = ordered.shape[-1]
-    middle: NDArray[np.float64] = (ordered[..., (count - 1) // 2] + ordered[..., count // 2]) / 2
-    return middle
-
-
-@lru_cache(maxsize=64)
-def _resamples(samples: int, repeats: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    random = np.random.Generator(np.random.PCG64(thresholds.BOOTSTRAP_SEED))
-    resamples = thresholds.BOOTSTRAP_RESAMPLES
-    drawn = (random.random((resamples, samples)) * samples).astype(np.int64)
-    return drawn, random.random((resamples, samples, repeats))
-
-
-def recall(arm: Arm) -> Recall | None:
-    """Recall over distinct samples; none if any row is unscored or there is no row."""
-    verdicts: dict[int, bool] = {}
+def _recalled(arm: Arm, *, every: bool) -> Share | None:
+    verdicts: dict[int, list[bool]] = defaultdict(list)
+    prompts = prompt_of(arm)
     for row in arm.measurements:
         if row.correct is None:
             return None
-        verdicts[row.sample] = verdicts.get(row.sample, True) and row.correct
-    return Recall(sum(verdicts.values()), len(verdicts)) if verdicts else None
+        verdicts[prompts[row.sample]].append(row.correct)
+    met = all if every else any
+    return Share(sum(map(met, verdicts.values())), len(verdicts)) if verdicts else None
 
 
-def wilson(found: Recall) -> Estimate:
-    """Wilson's score interval of a share (Wilson 1927)."""
-    n, p, z2 = found.total, found.rate, Z_95 * Z_95
-    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z_95 * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return Estimate(p, max(0.0, centre - half), min(1.0, centre + half))
-
-
-def recall_difference(first: Recall, second: Recall) -> Estimate:
-    """Interval of first - second by Newcombe's hybrid score method (Newcombe 1998, method 10)."""
-    a, b = wilson(first), wilson(second)
-    value = a.value - b.value
-    low = value - math.hypot(a.value - a.low, b.high - b.value)
-    high = value + math.hypot(a.high - a.value, b.value - b.low)
-    return Estimate(value, low, high)
+def token_identity(arm: Arm, oracle: Arm) -> Share | None:
+    """Rows whose token ids equal the oracle's in the same (sample, repeat), over all rows of the arm."""
+    partners = rows_by_key(oracle)
+    equal = 0
+    for row in arm.measurements:
+        theirs = partners.get(row_key(row))
+        if row.token_ids is None or theirs is None or theirs.token_ids is None:
+            return None
+        equal += row.token_ids == theirs.token_ids
+    return Share(equal, len(arm.measurements)) if arm.measurements else None
 
 
 def acceptance(arm: Arm) -> Acceptance | None:
-    """The three acceptance figures, from the per-block rows of every measurement."""
-    rounds = [
-        block for row in arm.measurements if row.speculation is not None for block in row.speculation.rounds or ()
-    ]
-    drafted = sum(block.drafted for block in rounds)
-    if not rounds or drafted == 0:
+    """The three acceptance figures, from the per-block rows of every measurement; none if a row lacks them."""
+    said = [row.speculation for row in arm.measurements]
+    if not said or any(one is None or one.rounds is None for one in said):
         return None
+    rounds = [block for one in said if one is not None for block in one.rounds or ()]
+    drafted = sum(block.drafted for block in rounds)
+    if drafted == 0:
+        return None
+    reached, kept = Counter[int](), Counter[int]()
+    for block in rounds:
+        reached[block.drafted] += 1
+        kept[min(block.accepted, block.drafted)] += 1
+    by_position = _shares_by_position(reached, kept)
     accepted = sum(block.accepted for block in rounds)
-    widest = max(block.drafted for block in rounds)
-    by_position = tuple(
-        sum(block.accepted > i for block in rounds) / max(1, sum(block.drafted > i for block in rounds))
-        for i in range(widest)
-    )
     return Acceptance(accepted / drafted, sum(block.committed for block in rounds) / len(rounds), by_position)
 
 
+def _shares_by_position(drafted: Counter[int], accepted: Counter[int]) -> tuple[float, ...]:
+    """Of the blocks that drafted more than i tokens, the share that accepted more than i."""
+    shares, reached, kept = [], 0, 0
+    for position in range(max(drafted) - 1, -1, -1):
+        reached, kept = reached + drafted[position + 1], kept + accepted[position + 1]
+        shares.append(kept / reached)
+    return tuple(reversed(shares))
+
+
 def kv_bytes(row: Measurement) -> int | None:
-    """The most K/V bytes a row held at the end of a stage."""
-    held = [value for value in (row.kv_bytes_prefill, row.kv_bytes_decode) if value is not None]
-    return max(held) if held else None
+    """The most K/V bytes a row held at the end of prefill or decode; none unless both were measured."""
+    if row.kv_bytes_prefill is None or row.kv_bytes_decode is None:
+        return None
+    return max(row.kv_bytes_prefill, row.kv_bytes_decode)
 
 
 def kv_saving(arm: Arm, baseline: Arm) -> float | None:
-    """Median over paired rows of 1 - arm bytes / baseline bytes."""
-    partners = {row_key(row): row for row in baseline.measurements}
+    """Median over paired rows of 1 - arm bytes / baseline bytes; none if a row has no bytes or no partner."""
+    partners = rows_by_key(baseline)
     savings = []
     for row in arm.measurements:
         partner = partners.get(row_key(row))
@@ -220,13 +205,22 @@ def kv_saving(arm: Arm, baseline: Arm) -> float | None:
     return statistics.median(savings) if savings else None
 
 
-def token_identity(arm: Arm, oracle: Arm) -> Recall | None:
-    """Rows whose token ids equal the oracle's in the same (sample, repeat), over all rows of the arm."""
-    partners = {row_key(row): row.token_ids for row in oracle.measurements}
-    equal = 0
-    for row in arm.measurements:
-        theirs = partners.get(row_key(row))
-        if row.token_ids is None or theirs is None:
-            return None
-        equal += row.token_ids == theirs
-    return Recall(equal, len(arm.measurements)) if arm.measurements else None
+def loops(arm: Arm) -> set[str | None]:
+    """The loops that decoded the arm's rows, as each row records; where a row does not, as the arm does."""
+    return {row.decode_loop if row.decode_loop is not None else arm.decode_loop for row in arm.measurements} or {None}
+
+
+def prefill_seconds_a_token(arm: Arm) -> list[float] | None:
+    """Prefill seconds over prompt tokens, a row each; none if there is no row or one does not record them."""
+    rates = [
+        row.prefill_s / row.prompt_tokens for row in arm.measurements if row.prefill_s is not None and row.prompt_tokens
+    ]
+    return rates if rates and len(rates) == len(arm.measurements) else None
+
+
+def median_of(values: Iterable[float | None]) -> float | None:
+    """The median; none if there is no value or one is unknown."""
+    known = list(values)
+    if not known or None in known:
+        return None
+    return statistics.median(value for value in known if value is not None)

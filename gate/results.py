@@ -3,71 +3,120 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gate import thresholds
 from gate.case import Case
 from reports.claims import BaseClaim, Claim, KvQuantClaim, ParityClaim
-from reports.kvquant import CodecArm
+from reports.kvquant import CodecArm, CodecSample, KvQuantResult
+from reports.parity import ParityBlock, ParityResult
+from reports.report import Report
 
 AFFINE_4 = "affine4"
+IDENTITY = "identity"
 
 
 @dataclass(frozen=True)
 class CodecFigures:
-    """A codec over all its samples: bits a value as stored, mean relative error, recall."""
+    """A codec over its samples, each figure none where nothing gives it.
 
-    bits: float
-    error: float
-    recall: float
+    `counted`: bits a value, error and recall come from samples, not from what a tool printed.
+    """
+
+    bits: float | None
+    error: float | None
+    recall: float | None
+    counted: bool
 
 
-def agreement(case: Case) -> float | None:
-    """Equal tokens over compared tokens of a parity report; a length mismatch counts as disagreement."""
-    parity = case.report.parity
-    if parity is None:
+def compared(block: ParityBlock) -> int:
+    """Positions compared in a block; where one runtime proposed fewer tokens, the missing ones disagree."""
+    return max(len(block.reference_tokens), len(block.candidate_tokens))
+
+
+def disagreements(block: ParityBlock) -> int:
+    """Positions of a block at which the two runtimes propose different tokens, or one proposes none."""
+    pairs = zip(block.reference_tokens, block.candidate_tokens, strict=False)
+    return compared(block) - sum(ours == theirs for ours, theirs in pairs)
+
+
+def agreement(parity: ParityResult | None) -> float | None:
+    """Equal tokens over compared tokens."""
+    total = sum(map(compared, parity.blocks)) if parity is not None else 0
+    if parity is None or total == 0:
         return None
-    total = sum(max(len(b.reference_tokens), len(b.candidate_tokens)) for b in parity.blocks)
-    equal = sum(
-        ours == theirs
-        for block in parity.blocks
-        for ours, theirs in zip(block.reference_tokens, block.candidate_tokens, strict=False)
+    return (total - sum(map(disagreements, parity.blocks))) / total
+
+
+def parity_holds(parity: ParityResult) -> bool:
+    """Two different runtimes proposed the same tokens in every one of enough distinct blocks."""
+    distinct = {(block.sample, block.block): block for block in parity.blocks}
+    tokens = sum(map(compared, distinct.values()))
+    return (
+        parity.reference_runtime != parity.candidate_runtime
+        and tokens >= thresholds.MIN_PARITY_TOKENS
+        and not any(map(disagreements, parity.blocks))
     )
-    return equal / total if total else None
 
 
-def codec_figures(arm: CodecArm) -> CodecFigures | None:
-    """Bits, error and recall of a codec from its samples; none if a sample lacks one of them."""
-    bits, errors, right = [], [], []
-    for row in arm.samples:
-        if row.stored_bytes is None or not row.values or row.correct is None:
-            return None
-        error = row.relative_error
-        if error is None and row.relative_error_k is not None and row.relative_error_v is not None:
-            error = (row.relative_error_k + row.relative_error_v) / 2
-        if error is None:
-            return None
-        bits.append(8 * row.stored_bytes / row.values)
-        errors.append(error)
-        right.append(row.correct)
-    if not bits:
-        return None
-    return CodecFigures(sum(bits) / len(bits), sum(errors) / len(errors), sum(right) / len(right))
+def parity_shown(report: Report) -> frozenset[str]:
+    """Digests of the drafter weights whose parity the report's own blocks show; whether it is citable, a judge says."""
+    parity = report.parity
+    if parity is None or parity.drafter_weights is None or not parity_holds(parity):
+        return frozenset()
+    return frozenset({parity.drafter_weights})
+
+
+def codec_arm(result: KvQuantResult | None, name: str) -> CodecArm | None:
+    """The arm of this name; failing that, of this codec."""
+    arms = result.arms if result is not None else ()
+    return next((arm for arm in arms if arm.name == name), next((arm for arm in arms if arm.codec == name), None))
+
+
+def codec_figures(arm: CodecArm) -> CodecFigures:
+    """Bits a value, error and recall from the samples; as printed where the samples lack one."""
+    bits = _mean([_bits(row) for row in arm.samples])
+    error = _mean([_error(row) for row in arm.samples])
+    recall = _mean([row.correct for row in arm.samples])
+    return CodecFigures(
+        bits if bits is not None else arm.stated_bits,
+        error if error is not None else arm.stated_relative_error,
+        recall if recall is not None else arm.stated_recall,
+        counted=None not in (bits, error, recall),
+    )
+
+
+def _bits(row: CodecSample) -> float | None:
+    return 8 * row.stored_bytes / row.values if row.stored_bytes is not None and row.values else None
+
+
+def _error(row: CodecSample) -> float | None:
+    if row.relative_error_k is not None and row.relative_error_v is not None:
+        return (row.relative_error_k + row.relative_error_v) / 2
+    return row.relative_error
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def worthwhile(case: Case, name: str) -> bool | None:
     """A codec is worth a native kernel only if, at no more bits than affine 4, it errs less and recalls no less."""
-    result = case.report.kv_quant
-    arms = {arm.name: arm for arm in result.arms} if result is not None else {}
-    if name not in arms or AFFINE_4 not in arms:
+    arm, reference = codec_arm(case.report.kv_quant, name), codec_arm(case.report.kv_quant, AFFINE_4)
+    if arm is None or reference is None:
         return None
-    ours, reference = codec_figures(arms[name]), codec_figures(arms[AFFINE_4])
-    if ours is None or reference is None:
+    ours, theirs = codec_figures(arm), codec_figures(reference)
+    pairs = ((ours.bits, theirs.bits), (ours.error, theirs.error), (ours.recall, theirs.recall))
+    if any(a is None or b is None for a, b in pairs):
         return None
-    return ours.bits <= reference.bits and ours.error < reference.error and ours.recall >= reference.recall
+    (bits, most), (error, worst), (recall, least) = ((a or 0.0, b or 0.0) for a, b in pairs)
+    return bits <= most and error < worst and recall >= least
 
 
 def value_of(case: Case, claim: BaseClaim) -> float | None:
     """The value of a parity or codec claim from the report's rows."""
     if isinstance(claim, ParityClaim):
-        return agreement(case)
+        parity = case.report.parity
+        return agreement(parity) if parity is not None and parity.candidate_runtime == claim.arm else None
     if isinstance(claim, KvQuantClaim):
         verdict = worthwhile(case, claim.arm)
         return float(verdict) if verdict is not None else None
@@ -83,7 +132,7 @@ def candidates(case: Case) -> Iterator[Claim]:
             name=f"drafter_parity/{name}", metric="drafter_parity", value=0.0, arm=name, status="withheld"
         )
     for arm in case.report.kv_quant.arms if case.report.kv_quant is not None else ():
-        if arm.name not in ("identity", AFFINE_4):
+        if arm.name not in (IDENTITY, AFFINE_4):
             yield KvQuantClaim(
                 name=f"kv_codec_worthwhile/{arm.name}",
                 metric="kv_codec_worthwhile",

@@ -21,6 +21,21 @@ CONTROL_DIFFERENCE_FLOOR = 0.2
 NEEDLE_FREE_RECALL_CEILING = 0.0
 """A code recalled from a haystack without it was not recalled."""
 
+NEEDLE_FREE_LENGTH = 0.1
+"""Relative distance allowed between the lengths of a prompt and its needle-free twin, which differ by one line."""
+
+NEEDLE_FREE_LENGTH_TOKENS = 32
+"""The same in tokens, for short prompts: the one line."""
+
+WARMUP_OUTLIER = 1.5
+"""The first run of an arm took this many times the median of its others, a token: it paid for a warm-up."""
+
+MIN_PARITY_TOKENS = 64
+"""Proposed tokens compared before two runtimes of a drafter agree; the predecessor compared 96."""
+
+MIN_SCALE_BITS = 0.1
+"""Bits a value that scales add to an affine codec at least (float16 scales of groups of 128, no bias: 0.125)."""
+
 MEMORY_GAP = 0.05
 """Relative distance allowed between formula and measured K/V bytes."""
 
@@ -73,14 +88,3 @@ STATED_ROUNDING = 0.0006
 RESTORATION_S_PER_POSITION = 3e-7
 """Seconds a token position outside sink + window at least takes to restore in all layers; 1 ms for 5,000 tokens, also
 where it was rounded from 1.49 ms, is nothing restored (copying SmolLM2's K/V of one position took 4e-6)."""
-
-BOOTSTRAP_RESAMPLES = 2000
-BOOTSTRAP_SEED = 20261129
-"""Fixed, so that everybody derives the same interval."""
-
-DEGENERATE_LINES = 8
-DEGENERATE_LINE_LENGTH = 40
-DEGENERATE_UNIT = 8
-DEGENERATE_REPEATS = 8
-"""A stream collapsed: this many equal lines of at most that length, or a unit of 1 to 8 characters this often at
-the tail."""

@@ -1,0 +1,60 @@
+"""The analytic K/V table of an arm against its own arithmetic and against the bytes its rows measured."""
+
+from gate import thresholds
+from gate.case import Case
+from reports.measurement import Arm
+from reports.memory import ArmMemory
+
+
+def table_of(case: Case, arm: Arm) -> ArmMemory | None:
+    """The analytic table of this arm."""
+    tables = case.report.memory.arms if case.report.memory is not None else ()
+    return next((table for table in tables if table.arm == arm.name), None)
+
+
+def resident_bytes(table: ArmMemory) -> int:
+    """What the layers hold, added up again: positions x bytes a token. Without layers, the stated total."""
+    if not table.layers:
+        return table.total_bytes
+    return sum(layer.resident_positions * layer.bytes_per_token for layer in table.layers)
+
+
+def full_bytes(table: ArmMemory) -> int:
+    """What all layers would hold if each kept every position. Without layers, the stated figure."""
+    if not table.layers:
+        return table.full_kv_bytes
+    return table.sequence_length * sum(layer.bytes_per_token for layer in table.layers)
+
+
+def analytic_saving(table: ArmMemory) -> float | None:
+    """1 - resident / full, both from the layers."""
+    full = full_bytes(table)
+    return 1 - resident_bytes(table) / full if full else None
+
+
+def prefill_bytes(arm: Arm, table: ArmMemory) -> int | None:
+    """The most K/V bytes that a row of the table's prompt held at the end of prefill; none if not all were measured.
+
+    The prompt is the table's sample, or where none is named, any prompt of the table's length.
+    """
+    held = [
+        row.kv_bytes_prefill
+        for row in arm.measurements
+        if (row.sample == table.sample if table.sample is not None else row.prompt_tokens == table.sequence_length)
+    ]
+    known = [value for value in held if value is not None]
+    return max(known) if known and len(known) == len(held) else None
+
+
+def gap(arm: Arm, table: ArmMemory) -> float | None:
+    """Relative distance between formula and measurement at the end of prefill; none if nothing was measured."""
+    measured, formula = prefill_bytes(arm, table), resident_bytes(table)
+    if measured is None or formula <= 0:
+        return None
+    return abs(measured - formula) / formula
+
+
+def formula_matches_run(arm: Arm, table: ArmMemory) -> bool | None:
+    """The formula and the measured bytes lie within `MEMORY_GAP`; none if nothing was measured."""
+    found = gap(arm, table)
+    return found <= thresholds.MEMORY_GAP if found is not None else None
