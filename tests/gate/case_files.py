@@ -1,7 +1,8 @@
 """The bad and the good report of every rule of evidence, plan and claims, made by one edit of an honest report.
 
 `python -m tests.gate.case_files` writes tests/gate/cases/<CODE>/{bad,good}.json again; a test holds the committed files
-to what this module makes. Bad reports are judged after the edit, so that nothing but the edit is wrong with them.
+to what this module makes. The figures of a bad report are derived after the edit, so that nothing else is wrong with
+it; no file holds a gate block, so that a new rule does not make the old ones stale.
 """
 
 import json
@@ -82,8 +83,8 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def evidence_case(build: Callable[[], Report], edit: Callable[[Report], Report]) -> CaseFiles:
-    """Edited before it is judged: the gate block agrees with the gate, only the rows are bad."""
-    return CaseFiles(bad=document(conclude(edit(build()))), good=document(conclude(build())))
+    """Edited before it is judged; it claims nothing, and its rows are bad all the same."""
+    return CaseFiles(bad=document(asserted(conclude(edit(build())))), good=document(asserted(conclude(build()))))
 
 
 def claim_case(build: Callable[[], Report], edit: Callable[[Report], Report], *claims: str) -> CaseFiles:
@@ -95,13 +96,14 @@ def claim_case(build: Callable[[], Report], edit: Callable[[Report], Report], *c
 
 
 def after_case(build: Callable[[], Report], edit: Callable[[Report], Report]) -> CaseFiles:
-    """Edited after it was judged: the claims or the gate block are bad, the rows are sound."""
-    return CaseFiles(bad=document(edit(conclude(build()))), good=document(conclude(build())))
+    """Edited after it was judged: what it says of its claims is bad, the rows are sound."""
+    good = asserted(conclude(build()))
+    return CaseFiles(bad=document(edit(good)), good=document(good))
 
 
 def raw_case(build: Callable[[], Report], edit: Callable[[dict[str, Any]], None]) -> CaseFiles:
     """Edited as JSON: what no record could hold."""
-    good = document(conclude(build()))
+    good = document(asserted(conclude(build())))
     bad = json.loads(json.dumps(good))
     edit(bad)
     return CaseFiles(bad=bad, good=good)
@@ -375,7 +377,7 @@ def cases() -> dict[str, CaseFiles]:
         "ACCEPTANCE_DENOMINATOR": CaseFiles(bad=foreign(by_output_tokens=True), good=foreign(by_output_tokens=False)),
         "CLAIM_NOT_REPRODUCIBLE": after_case(code, forge_claim),
         "CLAIM_MISLABELLED": after_case(
-            code, lambda r: asserted(set_claim(r, "null_ratio/oracle_again", name="decode_speedup/oracle_again"))
+            code, lambda r: set_claim(r, "null_ratio/oracle_again", name="decode_speedup/oracle_again")
         ),
         "SCHEMA_INVALID": raw_case(niah, lambda d: d["arms"][0]["measurements"][0].update(repeat="0")),
         "LEGACY_SCHEMA": raw_case(niah, lambda d: d.update(schema_version=1)),
