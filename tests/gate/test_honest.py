@@ -1,8 +1,10 @@
-"""The honest reports of the gate's tests are what they say: complete, reproducible and admitted."""
+"""The honest reports of the gate's tests are what they say: complete, reproducible and admitted, over their space."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from gate.judge import judge
+from gate.judge import conclude, judge
 from reports.report import Report, parse_report, report_bytes
 from tests.gate import honest
 
@@ -36,3 +38,34 @@ def test_niah_report_admits_restoration_recall():
 def test_seed_changes_the_report():
     first, second = (honest.measured_code(honest.Setup(seed=seed, samples=1, repeats=1)) for seed in (1, 2))
     assert first.arms[0].measurements[0].token_ids != second.arms[0].measurements[0].token_ids
+
+
+SETUPS = st.builds(
+    honest.Setup,
+    samples=st.integers(2, 7),
+    repeats=st.integers(1, 4),
+    seed=st.integers(0, 10**6),
+    speedup=st.floats(0.3, 4.0),
+    ngram_speedup=st.floats(0.5, 2.0),
+    noise=st.floats(0.0005, 0.1),
+    drift=st.floats(-0.1, 0.3),
+    max_new_tokens=st.integers(12, 48),
+    prompt_tokens=st.integers(200, 1500),
+    suts=st.sampled_from([("identity",), ("f_theta",), ("native",), ("identity", "f_theta", "native"), ()]),
+    acceptance=st.floats(0.05, 0.95),
+    draft_arms=st.sampled_from([("dflash", "ngram"), ("ngram",), ("dflash",), ("native", "ngram"), ()]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(setup=SETUPS, kind=st.sampled_from(["niah", "code", "parity", "kv_quant"]))
+def test_honest_reports_break_no_rule(setup, kind):
+    measured = getattr(honest, f"measured_{kind}")(setup)
+    report = conclude(measured)
+    judgement = judge(report)
+    assert judgement.violations == ()
+    assert judgement.verdict == "admissible"
+    assert report.gate is not None
+    assert report.gate.verdict == "admissible"
+    assert conclude(report) == report
+    assert {claim.name: claim.status for claim in judgement.claims} == {c.name: c.status for c in report.claims}
