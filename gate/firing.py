@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gate.case import Case
 from gate.registry import all_rules
-from gate.rule import Finding, Rule, Severity
+from gate.rule import ClaimCheck, Finding, Rule, Severity
 from reports.claims import BaseClaim, Claim
 
 
@@ -47,7 +47,7 @@ def _apply_evidence(rule: Rule, check: Callable[[Case], Iterator[Finding]], case
         yield _crashed(rule, crash, case)
 
 
-def _apply_claim(rule: Rule, check: Callable[[Case, BaseClaim], Iterator[Finding]], case: Case) -> Iterator[Fired]:
+def _apply_claim(rule: Rule, check: ClaimCheck, case: Case) -> Iterator[Fired]:
     """Findings of a claim rule; one that several claims share is one finding."""
     merged: dict[Finding, list[str]] = {}
     for claim in case.report.claims:

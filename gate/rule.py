@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gate.case import Case
-from reports.claims import BaseClaim
+from reports.claims import Claim
 
 Severity = Literal["invalid", "withheld", "legacy"]
 Metric = str
@@ -45,7 +45,7 @@ class Finding:
 
 
 EvidenceCheck = Callable[[Case], Iterator[Finding]]
-ClaimCheck = Callable[[Case, BaseClaim], Iterator[Finding]]
+ClaimCheck = Callable[[Case, Claim], Iterator[Finding]]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from gate.claims import ratio_of, sides
 from gate.ran import natively
 from gate.registry import claim_rule
 from gate.rule import SPEEDUP, Finding
-from reports.claims import BaseClaim, SpeedupClaim
+from reports.claims import Claim, SpeedupClaim
 from reports.measurement import NATIVE_BASELINE_LABEL, Arm
 
 LOOP = "generate_step"
@@ -24,7 +24,7 @@ LOOP = "generate_step"
     f"`{NATIVE_BASELINE_LABEL}` and records a decode loop other than the oracle's.",
     blocks=SPEEDUP,
 )
-def self_comparison(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def self_comparison(case: Case, claim: Claim) -> Iterator[Finding]:
     """Nothing ran in the arm that the baseline does not do."""
     arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
     if arm is None or baseline is None:
@@ -65,7 +65,7 @@ def _foreign_peer(arm: Arm, baseline: Arm) -> bool:
     fix="Measure more prompts. Repeats of one prompt are repeats, whatever their sample numbers.",
     blocks=SPEEDUP,
 )
-def samples(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def samples(case: Case, claim: Claim) -> Iterator[Finding]:
     """Fewer than five distinct prompts."""
     for arm in sides(case, claim) or ():
         found = len(set(derive.prompt_of(arm).values()))
@@ -89,7 +89,7 @@ def samples(case: Case, claim: BaseClaim) -> Iterator[Finding]:
     fix="Decode the full budget (`ignore_turn_stop`) with at least 33 new tokens.",
     blocks=SPEEDUP,
 )
-def decode_tokens(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def decode_tokens(case: Case, claim: Claim) -> Iterator[Finding]:
     """The median stream is too short."""
     for arm in sides(case, claim) or ():
         found = derive.median_of(row.decode_tokens for row in arm.measurements)
@@ -113,7 +113,7 @@ def decode_tokens(case: Case, claim: BaseClaim) -> Iterator[Finding]:
     fix="Time prefill and decode apart in every row, and claim the decode-only ratio beside any other.",
     blocks=SPEEDUP,
 )
-def decode_only_missing(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def decode_only_missing(case: Case, claim: Claim) -> Iterator[Finding]:
     """The decode-only ratio cannot be derived, or is not stated."""
     for arm in sides(case, claim) or ():
         lacking = [row for row in arm.measurements if derive.decode_rate(row) is None]
@@ -150,7 +150,7 @@ def decode_only_missing(case: Case, claim: BaseClaim) -> Iterator[Finding]:
     fix="Claim the end-to-end ratio beside the decode-only one; the reader sees both.",
     blocks=("decode_speedup",),
 )
-def prefill_left_out(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def prefill_left_out(case: Case, claim: Claim) -> Iterator[Finding]:
     """The end-to-end interval lies on the other side of 1 and is not claimed."""
     both = sides(case, claim)
     if both is None or claim.value <= 1:
@@ -179,7 +179,7 @@ def prefill_left_out(case: Case, claim: BaseClaim) -> Iterator[Finding]:
     fix="Time both arms by the same events and record the scope in both.",
     blocks=SPEEDUP,
 )
-def scope_mismatch(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def scope_mismatch(case: Case, claim: Claim) -> Iterator[Finding]:
     """The two scopes are not known to be the same."""
     both = sides(case, claim)
     if both is None:
@@ -204,7 +204,7 @@ def scope_mismatch(case: Case, claim: BaseClaim) -> Iterator[Finding]:
     fix=f"Decode the oracle with `mlx_lm.generate.{LOOP}` over the native cache, and record it.",
     blocks=SPEEDUP,
 )
-def oracle_loop(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def oracle_loop(case: Case, claim: Claim) -> Iterator[Finding]:
     """The baseline is not the verifier alone in its reference loop."""
     both = sides(case, claim)
     if both is None:
@@ -238,7 +238,7 @@ def oracle_loop(case: Case, claim: BaseClaim) -> Iterator[Finding]:
     fix="Run on an idle machine with room for the model, warmed up over the same shapes.",
     blocks=SPEEDUP,
 )
-def prefill_variance(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def prefill_variance(case: Case, claim: Claim) -> Iterator[Finding]:
     """The spread of prefill within an arm, by tokens."""
     for arm in sides(case, claim) or ():
         rates = derive.prefill_seconds_a_token(arm)
