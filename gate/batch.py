@@ -1,74 +1,118 @@
 """Judging many files: read one, judge it, keep what is printed of it, let go of the rest."""
 
-import os
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from gate.evidence import judge_evidence
 from gate.judged import JudgedFile
-from reports.reading import find_files, read_evidence
-from reports.retractions import FILE_NAME, Retraction, load_retractions
+from gate.results import parity_shown
+from gate.retracted import RetractionFinder
+from reports.files import RefusedFileError, read_bounded
+from reports.reading import Evidence, evidence_of, find_files, read_evidence
+from reports.report import Report
+
+PARITY_REQUIRED = "PARITY_REQUIRED"
+_PARITY_KIND = re.compile(rb'"kind"\s*:\s*"parity"')
 
 
-class RetractionFinder:
-    """Finds the retractions in force where a file lies; every folder is looked at once.
+@dataclass(frozen=True)
+class Read:
+    """A file read and judged."""
 
-    In force are those of the files given by name, and of every RETRACTIONS.toml beside the judged file and in the
-    folders above it: up to the highest of `tops`, or the working directory, that it lies in.
+    evidence: Evidence
+    judged: JudgedFile
+
+    @property
+    def parity(self) -> frozenset[str]:
+        """Digests of the drafter weights whose parity an admissible parity report shows; else none."""
+        report = self.evidence.outcome
+        citable = isinstance(report, Report) and report.kind == "parity" and self.judged.verdict == "admissible"
+        return parity_shown(report) if citable and isinstance(report, Report) else frozenset()
+
+
+class Judge:
+    """Judges files in the light of what lies near them: what was retracted, and whose parity was shown.
+
+    A drafter's parity counts if an admissible parity report of the same weights lies in the folder of the judged
+    file, or was handed to `know`.
     """
 
     def __init__(self, tops: Sequence[Path] = (), named: Sequence[Path] = ()) -> None:
-        """`named` are retractions files to obey everywhere.
+        """`tops` and `named` are as for `RetractionFinder`.
 
         Raises:
-            reports.retractions.RetractionsError: one of them cannot be read.
+            reports.retractions.RetractionsError: a named retractions file cannot be read.
         """
-        self._tops = [os.path.abspath(top) for top in (*tops, Path.cwd())]
-        self._named = tuple(entry for path in named for entry in load_retractions(path).entries)
-        self._folders: dict[str, tuple[Retraction, ...]] = {}
+        self._retractions = RetractionFinder(tops, named)
+        self._known: frozenset[str] = frozenset()
+        self._folders: dict[Path, frozenset[str]] = {}
 
-    def in_force(self, path: Path) -> tuple[Retraction, ...]:
-        """Every entry that may be about the file at `path`.
+    def know(self, parity: frozenset[str]) -> None:
+        """Take the parity of these drafter weights as shown."""
+        self._known |= parity
+
+    def read(self, path: Path) -> Read:
+        """Read and judge one file; whatever it holds is a finding, never an error.
 
         Raises:
-            reports.retractions.RetractionsError: a retractions file is there and cannot be read.
+            reports.retractions.RetractionsError: what is retracted near the file cannot be known.
         """
-        folder = os.path.dirname(os.path.abspath(path))
-        tops = [top for top in self._tops if _below(folder, top)]
-        highest = min(tops, key=len, default=folder)
-        entries = list(self._named)
-        while True:
-            entries += self._of_folder(folder)
-            if folder == highest:
-                return tuple(entries)
-            folder = os.path.dirname(folder)
+        first = self._judge(read_evidence(path), self._known)
+        if not needs_parity(first.judged):
+            return first
+        return self._judge(first.evidence, self._known | self._shown_in(path.parent))
 
-    def _of_folder(self, folder: str) -> tuple[Retraction, ...]:
+    def _judge(self, evidence: Evidence, parity: frozenset[str]) -> Read:
+        return Read(evidence, judge_evidence(evidence, self._retractions.in_force(evidence.path), parity))
+
+    def _shown_in(self, folder: Path) -> frozenset[str]:
+        """What the parity reports directly in `folder` show; every folder is looked through once."""
         if folder not in self._folders:
-            path = Path(folder, FILE_NAME)
-            self._folders[folder] = load_retractions(path).entries if os.path.lexists(path) else ()
+            shown: frozenset[str] = frozenset()
+            for path in sorted(folder.glob("*.json")):
+                try:
+                    data = read_bounded(path)
+                except RefusedFileError:
+                    continue
+                if _PARITY_KIND.search(data):
+                    shown |= self._judge(evidence_of(data, path), frozenset()).parity
+            self._folders[folder] = shown
         return self._folders[folder]
 
 
-def judge_path(path: Path, retractions: RetractionFinder) -> JudgedFile:
-    """Read and judge one file; whatever it holds is a finding, never an error.
-
-    Raises:
-        reports.retractions.RetractionsError: what is retracted cannot be known.
-    """
-    return judge_evidence(read_evidence(path), retractions.in_force(path))
+def needs_parity(file: JudgedFile) -> bool:
+    """Some claim of the file waits for a parity report beside it."""
+    return any(PARITY_REQUIRED in claim.withheld_by for claim in file.claims)
 
 
-def judge_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[JudgedFile]:
+def judge_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> list[JudgedFile]:
     """Judge files, and all *.json and *.jsonl below folders, sorted by path; one report in memory at a time.
+
+    What needs a parity report is judged again once every file was seen.
 
     Raises:
         reports.retractions.RetractionsError: what is retracted cannot be known, so nothing may be admitted.
     """
-    retractions = RetractionFinder(paths, named)
-    for path in find_files(paths):
-        yield judge_path(path, retractions)
+    judge = Judge(paths, named)
+    found = find_files(paths)
+    files = []
+    for path in found:
+        read = judge.read(path)
+        judge.know(read.parity)
+        files.append(read.judged)
+    return [judge.read(path).judged if needs_parity(file) else file for path, file in zip(found, files, strict=True)]
 
 
-def _below(folder: str, top: str) -> bool:
-    return folder == top or folder.startswith(top.rstrip(os.sep) + os.sep)
+def iterate_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[Read]:
+    """The same files in the same order, each with its report, in the light of all of them.
+
+    Raises:
+        reports.retractions.RetractionsError: what is retracted cannot be known.
+    """
+    judge = Judge(paths, named)
+    found = find_files(paths)
+    for path in found:
+        judge.know(judge.read(path).parity)
+    yield from (judge.read(path) for path in found)

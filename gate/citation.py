@@ -7,10 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from gate.batch import RetractionFinder
-from gate.evidence import judge_evidence
+from gate.batch import Judge
 from gate.judged import JudgedFile
-from reports.reading import read_evidence
 from reports.report import Report
 
 Problem = Literal[
@@ -57,10 +55,9 @@ class Citations:
         """
         path, top = locate(prose, name)
         if path not in self._cited:
-            evidence = read_evidence(path)
-            judged = judge_evidence(evidence, RetractionFinder([top], self._named).in_force(path))
-            report = evidence.outcome if isinstance(evidence.outcome, Report) else None
-            self._cited[path] = Cited(report, evidence.digest, judged)
+            read = Judge([top], self._named).read(path)
+            report = read.evidence.outcome if isinstance(read.evidence.outcome, Report) else None
+            self._cited[path] = Cited(report, read.evidence.digest, read.judged)
         cited = self._cited[path]
         _must_be_citable(cited, name, digest)
         return cited

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gate.judge import JudgedClaim, judge
+from gate.judge import JudgedClaim, Judgement, judge
 from gate.judged import JudgedFile
 from reports.one_line import one_line
 from reports.reading import Evidence, Invalid, Legacy, NotAReport, Unreadable
@@ -17,15 +17,20 @@ LEGACY_SCHEMA = "LEGACY_SCHEMA"
 RETRACTED = "RETRACTED"
 
 
-def judge_evidence(evidence: Evidence, retractions: Sequence[Retraction] = ()) -> JudgedFile:
-    """Judge one file. `retractions` are the entries in force where it lies; those about it make it uncitable."""
+def judge_evidence(
+    evidence: Evidence, retractions: Sequence[Retraction] = (), parity: frozenset[str] = frozenset()
+) -> JudgedFile:
+    """Judge one file. `retractions` are the entries in force where it lies; those about it make it uncitable.
+
+    `parity` are digests of drafter weights whose parity another admissible report has shown.
+    """
     report = report_of(evidence)
     digests = _digests(evidence, report)
     about = [entry for entry in retractions if entry.names(report.report_id if report else None, digests)]
     taken_back = tuple(_retracted(entry, report) for entry in about)
     match evidence.outcome:
         case Report() as own:
-            return _judged(evidence, own, taken_back)
+            return _judged(evidence, judge(own, taken_back, parity))
         case Legacy(problem=problem):
             return _legacy(evidence, report, problem, taken_back)
         case NotAReport():
@@ -36,8 +41,7 @@ def judge_evidence(evidence: Evidence, retractions: Sequence[Retraction] = ()) -
             return _file(evidence, "invalid", (_violation(SCHEMA_INVALID, message), *taken_back))
 
 
-def _judged(evidence: Evidence, report: Report, taken_back: tuple[Violation, ...]) -> JudgedFile:
-    judgement = judge(report, taken_back)
+def _judged(evidence: Evidence, judgement: Judgement) -> JudgedFile:
     file = _file(evidence, judgement.verdict, judgement.violations)
     return replace(file, claims=judgement.claims, headlines=judgement.headlines)
 

@@ -27,6 +27,14 @@ EXAMPLES: dict[str, Example] = {
         "argmax agreement 0.961 with the reference, logits off by 14.7 (a wrong RoPE base)",
         "argmax agreement 1.0, largest logit gap 0.0002",
     ),
+    "UNREADABLE": Example("a link that leads back to itself", "a file that can be read"),
+    "KIND_MISMATCH": Example("kind `parity` without a block", "kind `parity` with the blocks of both runtimes"),
+    "DUPLICATE_RECORDS": Example("two rows of sample 3, repeat 0 in one arm", "one row a sample and repeat"),
+    "RUN_INCOMPLETE": Example("3 repeats planned, 44 of 45 rows", "3 repeats planned, 45 of 45 rows"),
+    "RUN_ORDER": Example("a row that says 7th, a plan that says 9th", "rows and plan give the same order"),
+    "WORKLOAD_DIGEST": Example("a prompt swapped under the old workload digest", "the digest of the prompts that ran"),
+    "PROMPT_REPEATED": Example("samples 0 to 4 with one prompt digest", "a digest of its own for every sample"),
+    "COPIED_ROWS": Example("two rows of 1.204873 s and 3.918236 s alike", "rows whose times differ, as clocks do"),
     # Was the system under test there at all
     "MISSING_STAGE_TIMINGS": Example("a row with `e2e_s` alone", "a row with `prefill_s`, `decode_s` and `e2e_s`"),
     "MISSING_RESTORATION_FLAG": Example(
@@ -38,6 +46,12 @@ EXAMPLES: dict[str, Example] = {
     "FTHETA_NOT_RUN": Example(
         "`f_theta` rows that restored nothing, or 5,000 tokens in 1 ms", "rows that restored every evicted position"
     ),
+    "RESTORATION_COUNTS": Example(
+        "a row flagged as restored with 0 positions restored", "a row that restored the positions it evicted"
+    ),
+    "EVICTION_NEVER_RAN": Example(
+        "sink + window 68, 620 tokens, 0 positions evicted", "sink + window 68, 620 tokens, 552 evicted in each layer"
+    ),
     "SILENT_FALLBACK": Example("`fallbacks` names the plain loop", "`fallbacks` is an empty list"),
     "FUSED_NEVER_RAN": Example("a fused arm with 0 blocks over all its rows", "a fused arm with 64 blocks"),
     "BASELINE_AS_SUT": Example(
@@ -46,6 +60,14 @@ EXAMPLES: dict[str, Example] = {
     "BASELINE_RECALL_CLAIM": Example("a native arm claims restoration_recall", "it claims native_baseline_recall"),
     # Arithmetic and streams
     "CLAIM_NOT_REPRODUCIBLE": Example("claims 50x, the rows give 1.31x", "claims 1.31x, the rows give 1.31x"),
+    "CLAIM_MISLABELLED": Example(
+        "decode_speedup/fused, measured against the ablated control",
+        "decode_speedup/fused, measured against the oracle",
+    ),
+    "ACCEPTANCE_DENOMINATOR": Example(
+        "86 % of the output tokens were drafted", "41 % of the drafts accepted, 2.9 committed a block, and by position"
+    ),
+    "TOKEN_ARITHMETIC": Example("48 token ids, 48 decode tokens", "48 token ids, 47 decode tokens"),
     "BLOCK_ARITHMETIC": Example(
         "12 blocks that commit 40 tokens, 47 tokens after the first", "12 blocks that commit 47, accepted + 1 in each"
     ),
@@ -55,6 +77,8 @@ EXAMPLES: dict[str, Example] = {
     "STREAM_DIVERGENCE": Example(
         "a fused stream leaves the verifier's argmax by a gap of 2.4", "every token is the argmax, or tied within 0.01"
     ),
+    "STREAM_UNAUDITED": Example("a fused arm without `stream_audit`", "every distinct stream of the arm audited"),
+    "STREAM_AUDIT_MISMATCH": Example("40 tokens checked of a stream of 48", "48 tokens checked of a stream of 48"),
     "OUTPUT_DEGENERATE": Example("`la la la la la la la la la`", "`The code is BETA-1409.`"),
     "PROMPT_MISMATCH": Example("two arms with different digests for sample 3", "the same digest in both"),
     "EARLY_STOP": Example(
@@ -68,6 +92,9 @@ EXAMPLES: dict[str, Example] = {
     "SPEEDUP_REPEATS": Example("one run a prompt", "3 runs a prompt, in alternating order"),
     "SPEEDUP_DECODE_TOKENS": Example("median of 8 decode tokens", "median of 128 decode tokens"),
     "SPEEDUP_DECODE_ONLY_MISSING": Example("a ratio of end-to-end times", "a ratio of decode tok/s, prefill left out"),
+    "SPEEDUP_PREFILL_LEFT_OUT": Example(
+        "3.46x decode-only, 0.53x with the prefill, and only the first is claimed", "both ratios are claimed"
+    ),
     "SPEEDUP_SCOPE_MISMATCH": Example("one arm timed in stages, the other end to end", "both timed in stages"),
     "SPEEDUP_ORACLE_LOOP": Example("an oracle of an own, slow loop", "an oracle decoded by generate_step"),
     "SPEEDUP_PREFILL_VARIANCE": Example(

@@ -5,11 +5,15 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from gate import thresholds
 from gate.rule import Rule
+from reports import scoring
+
+_HOMES: tuple[ModuleType, ...] = (thresholds, scoring)
+"""Where thresholds live: those of the gate, and those that workloads score with too."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +26,10 @@ class Limit:
 
 
 def limits_of(rule: Rule) -> tuple[Limit, ...]:
-    """Thresholds that the check of `rule`, or a function of the gate that it calls, refers to by name; sorted."""
+    """Thresholds that the check of `rule`, or a function that it calls, refers to by name; sorted."""
     check = rule.evidence or rule.claim
     names = sorted(_named(check, set())) if check is not None else []
-    return tuple(Limit(name, getattr(thresholds, name), _meanings()[name]) for name in names)
+    return tuple(_declared()[name] for name in names)
 
 
 def _named(function: Callable[..., Any], seen: set[FunctionType]) -> set[str]:
@@ -36,7 +40,7 @@ def _named(function: Callable[..., Any], seen: set[FunctionType]) -> set[str]:
     seen.add(function)
     found: set[str] = set()
     for name in _names(function.__code__):
-        if name in _meanings():
+        if name in _declared():
             found.add(name)
         target = function.__globals__.get(name)
         for callee in _reachable(target, name, function):
@@ -45,9 +49,10 @@ def _named(function: Callable[..., Any], seen: set[FunctionType]) -> set[str]:
 
 
 def _reachable(target: object, name: str, function: FunctionType) -> Iterator[FunctionType]:
-    """What `name` may call: a function imported or defined here, or one of a module of the gate used here."""
-    if isinstance(target, FunctionType) and target.__module__.split(".")[0] == "gate":
-        yield target
+    """What `name` may call: a function imported or defined here, or one of a module of ours used here."""
+    if isinstance(target, FunctionType):
+        if target.__module__.split(".")[0] in ("gate", "reports"):
+            yield target
         return
     for module in function.__globals__.values():
         if inspect.ismodule(module) and module.__name__.startswith("gate.") and module is not thresholds:
@@ -64,15 +69,22 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 @cache
-def _meanings() -> dict[str, str]:
-    """The docstring under each constant; constants of one group share the one under the last of them."""
-    meanings: dict[str, str] = {}
-    waiting: list[str] = []
-    for node in ast.parse(inspect.getsource(thresholds)).body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                waiting.append(name)
-            case ast.Expr(value=ast.Constant(value=str(text))):
-                meanings |= dict.fromkeys(waiting, " ".join(text.split()))
-                waiting = []
-    return meanings | dict.fromkeys(waiting, "")
+def _declared() -> dict[str, Limit]:
+    """The numbers declared in capitals at their homes, with the docstring under each.
+
+    Constants of one group share the docstring under the last of them.
+    """
+    limits: dict[str, Limit] = {}
+    for home in _HOMES:
+        waiting: list[str] = []
+        for node in ast.parse(inspect.getsource(home)).body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)]) if isinstance(getattr(home, name), int | float):
+                    waiting.append(name)
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    meaning = " ".join(text.split())
+                    limits |= {name: Limit(name, getattr(home, name), meaning) for name in waiting}
+                    waiting = []
+                case _:
+                    waiting = []
+    return limits

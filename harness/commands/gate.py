@@ -47,7 +47,7 @@ def check(
     from reports.retractions import RetractionsError
 
     try:
-        files = list(judge_paths(paths, retractions or ()))
+        files = judge_paths(paths, retractions or ())
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
     print_files(files, output)

@@ -113,17 +113,15 @@ def open_report(path: Path) -> "tuple[Report, JudgedFile]":
     Raises:
         CannotRunError: there is no report in it, or what is retracted near it cannot be known.
     """
-    from gate.batch import RetractionFinder
-    from gate.evidence import judge_evidence, report_of
-    from reports.reading import read_evidence
+    from gate.batch import Judge
+    from gate.evidence import report_of
     from reports.retractions import RetractionsError
 
     try:
-        evidence = read_evidence(path)
-        judged = judge_evidence(evidence, RetractionFinder().in_force(path))
+        read = Judge().read(path)
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
-    report = report_of(evidence)
+    report, judged = report_of(read.evidence), read.judged
     if report is None:
         why = judged.violations[0].message if judged.violations else "is not a report"
         raise CannotRunError(f"{one_line(str(path), 1000)}: {why}")

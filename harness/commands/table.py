@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gate.batch import RetractionFinder
-from gate.evidence import judge_evidence, report_of
+from gate.batch import iterate_paths
+from gate.evidence import report_of
 from gate.judged import JudgedFile
 from gate.render.cells import WITHHELD
 from gate.render.markdown import markdown_text
 from gate.summary import ArmSummary, summarise
 from harness.errors import CannotRunError
 from reports.one_line import one_line
-from reports.reading import find_files, read_evidence
 from reports.retractions import RetractionsError
 
 if TYPE_CHECKING:
@@ -71,15 +70,12 @@ def arms_table(paths: Sequence[Path]) -> tuple[ArmsTable, tuple[JudgedFile, ...]
     rows: list[dict[str, Any]] = []
     files = []
     try:
-        retractions = RetractionFinder(paths)
-        for path in find_files(paths):
-            evidence = read_evidence(path)
-            judged = judge_evidence(evidence, retractions.in_force(path))
-            report = report_of(evidence)
-            arms = summarise(report, judged) if report is not None else ()
-            start = {"file": one_line(str(path), 1000), "verdict": judged.state}
+        for read in iterate_paths(paths):
+            report = report_of(read.evidence)
+            arms = summarise(report, read.judged) if report is not None else ()
+            start = {"file": one_line(read.judged.path, 1000), "verdict": read.judged.state}
             rows += [start | _row(arm) for arm in arms] or [start]
-            files.append(judged)
+            files.append(read.judged)
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
     return ArmsTable(pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)), tuple(files)

@@ -1,13 +1,16 @@
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from gate.batch import RetractionFinder, judge_path, judge_paths
+from gate.batch import Judge, iterate_paths, judge_paths
+from gate.judge import conclude
 from gate.judged import JudgedFile, exit_code, tally
-from reports.report import report_bytes
+from gate.results import parity_shown
+from reports.report import Report, report_bytes
 from reports.retractions import FILE_NAME, RetractionsError
-from tests.gate.honest import Setup, honest_parity
+from tests.gate.honest import Setup, honest_parity, measured_code
 
 REPORT = honest_parity(Setup(samples=5))
 CLAIM = REPORT.claims[0].name
@@ -152,7 +155,33 @@ def test_a_dangling_link_is_a_broken_retractions_file(folder: Path) -> None:
 
 
 def test_a_folder_is_looked_at_once(folder: Path) -> None:
-    finder = RetractionFinder([folder])
-    assert judge_path(folder / "sub" / "good.json", finder).verdict == "admissible"
+    judge = Judge([folder])
+    assert judge.read(folder / "sub" / "good.json").judged.verdict == "admissible"
     (folder / FILE_NAME).write_text(retraction())
-    assert judge_path(folder / "sub" / "good.json", finder).verdict == "admissible"
+    assert judge.read(folder / "sub" / "good.json").judged.verdict == "admissible"
+
+
+def leaning_on_parity() -> Report:
+    """A fused report that was concluded beside `REPORT`, the parity of its drafter."""
+    measured = measured_code(Setup(samples=5, draft_arms=("dflash",))).replace(parity=None)
+    return conclude(measured, parity=parity_shown(REPORT))
+
+
+SPEEDUP = "decode_speedup/fused_dflash"
+
+
+def status(files: Iterable[JudgedFile]) -> str:
+    return next(claim.status for file in files for claim in file.claims if claim.name == SPEEDUP)
+
+
+@pytest.mark.parametrize("place", ["sub", "other"])
+def test_a_parity_report_among_the_files_carries_the_drafter_of_another(folder: Path, place: str) -> None:
+    (folder / "other").mkdir()
+    path = folder / place / "code.json"
+    path.write_bytes(report_bytes(leaning_on_parity()))
+    assert status(judge_paths([folder])) == "admitted"
+    assert status(read.judged for read in iterate_paths([folder])) == "admitted"
+    alone = judge_paths([path])
+    assert status(alone) == ("admitted" if place == "sub" else "withheld")
+    (folder / FILE_NAME).write_text(retraction())
+    assert status(judge_paths([folder])) == "withheld"

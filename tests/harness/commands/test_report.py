@@ -1,0 +1,160 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from harness.cli import run
+from reports.report import load_report, report_bytes
+from tests.gate.honest import Setup, honest_code, honest_kv_quant, honest_niah
+
+LLAMA_BENCH = [
+    {
+        "build_commit": "abc1234",
+        "build_number": 4000,
+        "model_filename": "m.gguf",
+        "model_type": "llama 135M",
+        "n_prompt": 0,
+        "n_gen": 128,
+        "samples_ns": [1_000_000_000, 1_010_000_000],
+        "samples_ts": [128.0, 126.7],
+        "avg_ns": 1_005_000_000,
+        "avg_ts": 127.35,
+        "stddev_ns": 1,
+        "stddev_ts": 0.1,
+        "test_time": "2026-11-29T16:00:00Z",
+    }
+]
+
+
+@pytest.fixture(name="code")
+def code_report(tmp_path: Path) -> Path:
+    path = tmp_path / "code.json"
+    path.write_bytes(report_bytes(honest_code(Setup(samples=5, repeats=3))))
+    return path
+
+
+@pytest.fixture(name="weak")
+def weak_report(tmp_path: Path) -> Path:
+    path = tmp_path / "weak.json"
+    path.write_bytes(report_bytes(honest_niah(Setup(samples=2, repeats=1))))
+    return path
+
+
+def test_show_prints_setting_arms_and_claims(code: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "show", str(code)]) == 0
+    out, err = capsys.readouterr()
+    for expected in ("commit", "fused_dflash", "decode tok/s", "HEADLINE decode_speedup/fused_dflash"):
+        assert expected in out
+    assert "\x1b" not in out
+    assert err == ""
+
+
+def test_show_withholds_what_the_gate_withholds(weak: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "show", str(weak)]) == 0
+    out = capsys.readouterr().out
+    assert "WITHHELD decode_speedup/identity" in out
+    assert "HEADLINE decode_speedup" not in out
+
+
+@pytest.mark.parametrize("command", ["show", "html", "diff"])
+def test_a_file_without_a_report_is_3_in_one_line(
+    command: str, code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"schema_version": 2, "kind": "niah"')
+    for path in (broken, tmp_path / "gone.json", tmp_path):
+        rest = {"show": [], "html": ["--out", str(tmp_path / "x.html")], "diff": [str(code)]}[command]
+        assert run(["report", command, str(path), *rest]) == 3
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.count("\n") == 1
+        assert str(path) in err
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_diff_prints_what_differs_and_nothing_else(code: Path, weak: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "diff", str(code), str(code)]) == 0
+    assert capsys.readouterr().out == "no difference in setting, figures or claims\n"
+    assert run(["report", "diff", str(code), str(weak)]) == 0
+    out = capsys.readouterr().out
+    assert "workload" in out
+    assert "chip" not in out
+
+
+def test_html_is_written_whole_and_never_over_its_source(
+    code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "page.html"
+    assert run(["report", "html", str(code), "--out", str(out)]) == 0
+    assert out.read_text().startswith("<!DOCTYPE html>")
+    before = code.read_bytes()
+    for bad in (code, tmp_path, tmp_path / "no" / "page.html"):
+        assert run(["report", "html", str(code), "--out", str(bad)]) == 3
+        assert "--out" in capsys.readouterr().err
+    assert code.read_bytes() == before
+
+
+def test_table_lists_every_arm_as_csv(code: Path, weak: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "table", str(code.parent), "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    by_arm = {(Path(row["file"]).name, row["arm"]): row for row in rows}
+    assert float(by_arm["code.json", "fused_dflash"]["decode_ratio"]) > 1.4
+    assert by_arm["weak.json", "identity"]["decode_ratio"] == "WITHHELD"
+    assert by_arm["weak.json", "ablate"]["recalled"] == "0.0"
+    assert by_arm["weak.json", "oracle"]["decode_ratio"] == ""
+
+
+def test_table_is_markdown_by_default_and_tells_what_is_missing(
+    code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "kv.json").write_bytes(report_bytes(honest_kv_quant()))
+    gone = tmp_path / "gone.json"
+    assert run(["report", "table", str(tmp_path), str(gone)]) == 3
+    out, err = capsys.readouterr()
+    assert out.startswith("| file | verdict | arm |")
+    assert len({line.count("|") for line in out.splitlines()}) == 1
+    assert "| unreadable |" in out
+    assert err.startswith(f"k3: {gone}: ")
+
+
+def test_table_disarms_formulas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = honest_niah(Setup(samples=2, repeats=1))
+    arm = report.arms[0].replace(name='=HYPERLINK("http://example.org")', engine="+1 | `x`")
+    (tmp_path / "x.json").write_bytes(report_bytes(report.replace(arms=(arm,))))
+    assert run(["report", "table", str(tmp_path), "--format", "csv"]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert row["arm"].startswith("'=HYPERLINK")
+    assert row["engine"].startswith("'+1")
+    assert run(["report", "table", str(tmp_path)]) == 0
+    assert "\\| \\`x\\`" in capsys.readouterr().out
+
+
+def test_import_marks_the_report_as_imported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, out = tmp_path / "bench.json", tmp_path / "imported.json"
+    source.write_text(json.dumps(LLAMA_BENCH))
+    assert run(["report", "import", str(source), "--out", str(out)]) == 0
+    report = load_report(out)
+    assert report.imported is not None
+    assert report.gate is None
+    assert capsys.readouterr().out == f"{out}\n"
+    assert run(["report", "import", str(source)]) == 0
+    assert capsys.readouterr().out == out.read_text()
+    assert run(["report", "import", str(source), "--out", str(source)]) == 3
+    assert json.loads(source.read_text()) == LLAMA_BENCH
+
+
+def test_import_refuses_what_it_does_not_know(code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.json"
+    page.write_text('{"name": "x"}')
+    for path in (code, page, tmp_path / "gone.json"):
+        assert run(["report", "import", str(path), "--out", str(tmp_path / "out.json")]) == 3
+        assert capsys.readouterr().err.count("\n") == 1
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_schema_describes_what_is_written(code: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "schema"]) == 0
+    jsonschema.validate(json.loads(code.read_text()), json.loads(capsys.readouterr().out))
