@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from gate import thresholds
 from gate.case import Case
 from gate.claims import Figures, recompute
+from gate.estimators import acceptances, derived_rate, rate, ratios
 from gate.registry import claim_rule, evidence_rule
 from gate.rule import Finding
-from gate.estimators import acceptances, derived_rate, rate, ratios
 from reports.claims import AcceptanceClaim, BaseClaim, Claim, MemoryClaim, NullRatioClaim, SpeedupClaim
 from reports.measurement import Arm
 from reports.one_line import one_line
@@ -39,7 +39,7 @@ def _own(case: Case, claim: Claim) -> Iterator[Finding]:
         yield _differs(claim, "value", claim.value, "nothing: the rows do not allow it")
         return
     stated, derived = _figures_of(claim), _parts(figures, claim)
-    for field in derived.keys() | stated.keys():
+    for field in dict.fromkeys((*stated, *derived)):
         ours, theirs = derived.get(field), stated.get(field)
         if ours is None or theirs is None or not _equal(theirs, ours, thresholds.FIGURE_TOLERANCE, 1e-12):
             yield _differs(claim, field, theirs, "nothing" if ours is None else f"{ours:.9g}")
