@@ -76,18 +76,23 @@ class Case:
         workload = self.report.workload
         return {(prompt.prompt_set, prompt.sample): prompt for prompt in (workload.prompts if workload else ())}
 
-    def control_of(self, arm: Arm) -> Arm | None:
-        """The arm with the same exact layers, sink, window and eviction as `arm` and nothing restored."""
-        wanted = arm.restoration
+    def controls_of(self, arm: Arm) -> tuple[Arm, ...]:
+        """The arms with the same engine, exact layers, sink, window and eviction as `arm` and nothing restored.
+
+        What is not recorded is not known to be the same.
+        """
+        wanted = _bounds(arm)
         if wanted is None:
-            return None
-        for other in self.report.arms:
-            has = other.restoration
-            if other.role == "control" and has is not None and has.mode == "ablate" and other.engine == arm.engine:
-                same = (has.exact_layers, has.sink, has.window, has.eviction)
-                if same == (wanted.exact_layers, wanted.sink, wanted.window, wanted.eviction):
-                    return other
-        return None
+            return ()
+        return tuple(
+            other
+            for other in self.report.arms
+            if other.role == "control"
+            and other.restoration is not None
+            and other.restoration.mode == "ablate"
+            and (other.engine, other.prompt_set) == (arm.engine, arm.prompt_set)
+            and _bounds(other) == wanted
+        )
 
     @cached_property
     def imported(self) -> bool:
@@ -113,3 +118,11 @@ def drafts(arm: Arm) -> bool:
 def lossless(arm: Arm) -> bool:
     """The arm must emit the verifier's own greedy stream: nothing is lost in its cache, whoever drafts."""
     return arm.restoration is None or arm.restoration.mode in ("none", "identity")
+
+
+def _bounds(arm: Arm) -> tuple[tuple[int, ...], int, int, str] | None:
+    """What an arm keeps and drops; none unless all of it is recorded."""
+    kept = arm.restoration
+    if kept is None or kept.exact_layers is None or kept.sink is None or kept.window is None or kept.eviction is None:
+        return None
+    return kept.exact_layers, kept.sink, kept.window, kept.eviction

@@ -162,7 +162,7 @@ def _arm_candidates(case: Case, arm: Arm) -> Iterator[Claim]:
     if arm.system_under_test == NATIVE_BASELINE_LABEL:
         yield _recall(arm, "native_baseline_recall")
     elif restores(arm):
-        control = case.control_of(arm)
+        control = next(iter(case.controls_of(arm)), None)
         yield _recall(arm, "restoration_recall", control.name if control is not None else None)
     else:
         yield _recall(arm, "arm_recall")

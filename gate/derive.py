@@ -6,7 +6,7 @@
 import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from gate import intervals
@@ -60,15 +60,15 @@ def rate_of(row: Measurement, metric: str) -> float | None:
     return e2e_rate(row) if metric == "e2e_speedup" else decode_rate(row)
 
 
-def prompt_of(arm: Arm) -> dict[int, int]:
-    """For each sample of the arm the first sample with the same prompt.
+def prompt_of(rows: Sequence[Measurement]) -> dict[int, int]:
+    """For each sample of an arm's rows the first sample with the same prompt.
 
     Prompts are told apart by their digests; where these are missing, samples that cannot be told apart at all (the
     same number of prompt tokens, the same tokens emitted) count as one.
     """
     first: dict[object, int] = {}
     found: dict[int, int] = {}
-    for row in sorted(arm.measurements, key=row_key):
+    for row in sorted(rows, key=row_key):
         if row.sample in found:
             continue
         mark: object = row.prompt_digest
@@ -87,7 +87,7 @@ def rows_by_key(arm: Arm) -> dict[Key, Measurement]:
 
 def paired_ratios(arm: Arm, baseline: Arm, metric: str = "decode_speedup") -> tuple[Pair, ...]:
     """Ratios of rates, paired by (sample, repeat) and sorted; rows without a partner or a rate are left out."""
-    partners, prompts = rows_by_key(baseline), prompt_of(arm)
+    partners, prompts = rows_by_key(baseline), prompt_of(arm.measurements)
     pairs = []
     for key, row in sorted(rows_by_key(arm).items()):
         partner = partners.get(key)
@@ -127,18 +127,19 @@ def leave_one_out(pairs: Sequence[Pair]) -> tuple[float, float] | None:
 
 def recall(arm: Arm) -> Share | None:
     """Distinct prompts that every repeat recalled; none if a row is unscored or there is no row."""
-    return _recalled(arm, every=True)
+    return _recalled(arm.measurements, every=True)
 
 
-def recall_at_most(arm: Arm) -> Share | None:
-    """Distinct prompts that any repeat recalled: the recall of a control, which must not look worse than it is."""
-    return _recalled(arm, every=False)
+def recall_at_most(arm: Arm, samples: Collection[int]) -> Share | None:
+    """Distinct prompts among `samples` that any repeat recalled: a control must not look worse than it is."""
+    rows = tuple(row for row in arm.measurements if row.sample in samples)
+    return _recalled(rows, every=False)
 
 
-def _recalled(arm: Arm, *, every: bool) -> Share | None:
+def _recalled(rows: Sequence[Measurement], *, every: bool) -> Share | None:
     verdicts: dict[int, list[bool]] = defaultdict(list)
-    prompts = prompt_of(arm)
-    for row in arm.measurements:
+    prompts = prompt_of(rows)
+    for row in rows:
         if row.correct is None:
             return None
         verdicts[prompts[row.sample]].append(row.correct)

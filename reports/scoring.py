@@ -21,7 +21,7 @@ DEGENERATE_UNIT = 8
 DEGENERATE_REPEATS = 8
 """Repetitions of the unit at the tail that are a collapse."""
 
-_NOTE_LINE = re.compile(r"^\W*note\W{0,3}\d+\s*:.*$", re.IGNORECASE | re.MULTILINE)
+_NOTE_LINE = re.compile(r"^\W*note\W{0,3}\d+\s*:.*$", re.MULTILINE)
 
 
 def first_turn(text: str) -> str:
@@ -36,12 +36,18 @@ def find_answer(text: str, answer: str) -> bool:
     An answer at the very end counts; one that is cut short, or only the beginning of a longer word, code or number,
     does not. An empty answer is found nowhere.
     """
-    wanted = answer.strip()
-    if not wanted:
+    wanted = answer.strip().casefold()
+    said = first_turn(text).casefold()
+    if not wanted or wanted not in said:
         return False
-    said = _NOTE_LINE.sub("", first_turn(text))
-    whole = rf"(?<!\w)(?<!\w-){re.escape(wanted)}(?!\w|-\w|[.,]\d)"
-    return re.search(whole, said, re.IGNORECASE) is not None
+    if "note" in said:
+        said = _NOTE_LINE.sub("", said)
+    at = said.find(wanted)
+    while at >= 0:
+        if _is_whole(said, at, at + len(wanted)):
+            return True
+        at = said.find(wanted, at + 1)
+    return False
 
 
 def is_degenerate(text: str) -> bool:
@@ -57,6 +63,21 @@ def score(text: str, answer: str) -> bool:
     """The answer stands in the first turn, and that turn is no collapse."""
     turn = first_turn(text)
     return find_answer(turn, answer) and not is_degenerate(turn)
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """`text[start:end]` is no part of a longer word, of one joined by a hyphen, or of a longer number."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if before and (_in_word(before[-1]) or (before[-1] == "-" and len(before) == 2 and _in_word(before[0]))):
+        return False
+    if not after:
+        return True
+    joined = len(after) == 2 and ((after[0] == "-" and _in_word(after[1])) or (after[0] in ".," and after[1].isdigit()))
+    return not (_in_word(after[0]) or joined)
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def _repeats_lines(text: str) -> bool:

@@ -68,7 +68,7 @@ def _foreign_peer(arm: Arm, baseline: Arm) -> bool:
 def samples(case: Case, claim: Claim) -> Iterator[Finding]:
     """Fewer than five distinct prompts."""
     for arm in sides(case, claim) or ():
-        found = len(set(derive.prompt_of(arm).values()))
+        found = len(set(derive.prompt_of(arm.measurements).values()))
         if found < thresholds.MIN_SPEEDUP_SAMPLES:
             yield Finding(
                 f"{arm.name}: {found} distinct prompt{'s' if found != 1 else ''}; a ratio needs at least "
