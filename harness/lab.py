@@ -43,6 +43,12 @@ class Lab:
 
         reset_peak()
 
+    def held(self) -> int:
+        """Bytes MLX holds now, weights included."""
+        from harness.engines.mlx.memory import held_bytes
+
+        return held_bytes()
+
     def peak(self) -> int:
         """Most bytes MLX held at once since `reset_peak`, weights included."""
         from harness.engines.mlx.memory import peak_bytes

@@ -24,6 +24,11 @@ def reset_peak() -> None:
     mx.reset_peak_memory()
 
 
+def held_bytes() -> int:
+    """The bytes MLX has allocated now, weights included."""
+    return int(mx.get_active_memory())
+
+
 def peak_bytes() -> int:
     """The most bytes MLX had allocated at once since `reset_peak`, weights included."""
     return int(mx.get_peak_memory())
