@@ -1,6 +1,7 @@
 """The run that started it all: five samples, zero blocks, 2.58x. It breaks exactly ten rules of the first table.
 
-It is rebuilt here from its numbers twice: as a file of the predecessor, read by the importer, and as a report of our own.
+It is rebuilt here from its numbers twice: as a file of the predecessor, read by the importer, and as a report of our
+own.
 """
 
 import json
