@@ -2,7 +2,7 @@
 
 from gate import thresholds
 from gate.case import Case
-from reports.measurement import Arm
+from reports.measurement import Arm, Measurement
 from reports.memory import ArmMemory
 
 
@@ -32,16 +32,16 @@ def analytic_saving(table: ArmMemory) -> float | None:
     return 1 - resident_bytes(table) / full if full else None
 
 
-def prefill_bytes(arm: Arm, table: ArmMemory) -> int | None:
-    """The most K/V bytes that a row of the table's prompt held at the end of prefill; none if not all were measured.
+def rows_of(arm: Arm, table: ArmMemory) -> list[Measurement]:
+    """The rows that ran the table's prompt: its sample, or where none is named, any prompt of the table's length."""
+    if table.sample is not None:
+        return [row for row in arm.measurements if row.sample == table.sample]
+    return [row for row in arm.measurements if row.prompt_tokens == table.sequence_length]
 
-    The prompt is the table's sample, or where none is named, any prompt of the table's length.
-    """
-    held = [
-        row.kv_bytes_prefill
-        for row in arm.measurements
-        if (row.sample == table.sample if table.sample is not None else row.prompt_tokens == table.sequence_length)
-    ]
+
+def prefill_bytes(arm: Arm, table: ArmMemory) -> int | None:
+    """The most K/V bytes that rows of the table's prompt held at the end of prefill; none if one was not measured."""
+    held = [row.kv_bytes_prefill for row in rows_of(arm, table)]
     known = [value for value in held if value is not None]
     return max(known) if known and len(known) == len(held) else None
 

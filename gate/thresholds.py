@@ -21,6 +21,9 @@ CONTROL_DIFFERENCE_FLOOR = 0.2
 NEEDLE_FREE_RECALL_CEILING = 0.0
 """A code recalled from a haystack without it was not recalled."""
 
+EVICTION_GAP = 0.05
+"""Relative distance allowed between the evictions of an arm and of its control, by position that left the window."""
+
 NEEDLE_FREE_LENGTH = 0.1
 """Relative distance allowed between the lengths of a prompt and its needle-free twin, which differ by one line."""
 
@@ -32,6 +35,9 @@ WARMUP_OUTLIER = 1.5
 
 MIN_PARITY_TOKENS = 64
 """Proposed tokens compared before two runtimes of a drafter agree; the predecessor compared 96."""
+
+CODEC_BITS_SPREAD = 0.1
+"""Relative distance allowed between a codec's bits a value on its samples: padding of short prompts."""
 
 MIN_SCALE_BITS = 0.1
 """Bits a value that scales add to an affine codec at least (float16 scales of groups of 128, no bias: 0.125)."""

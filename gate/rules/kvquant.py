@@ -1,0 +1,138 @@
+"""Codecs of the K/V cache: a clean identity arm, bits counted from arrays, verdicts that follow from the arms."""
+
+import re
+from collections.abc import Iterator
+
+from gate import thresholds
+from gate.case import Case
+from gate.registry import claim_rule, evidence_rule
+from gate.results import AFFINE_4, IDENTITY, codec_arm, codec_figures, worthwhile
+from gate.rule import Finding
+from reports.claims import Claim
+from reports.kvquant import CodecArm
+
+BLOCKS = ("kv_codec_worthwhile",)
+_AFFINE = re.compile(r"affine[-_ ]?(\d{1,2})(?!\d)", re.IGNORECASE)
+
+
+@evidence_rule(
+    "KVQUANT_CONTROL",
+    title="An identity codec that is not clean",
+    catches="A codec report without an identity arm, or one that errs, recalls less than the oracle, or whose streams "
+    "are not known to equal the oracle's.",
+    why="If storing K/V unchanged changes anything, the harness does, and every codec is measured with that fault.",
+    fix="Run the identity codec through the same path; its error is 0 and its tokens are the oracle's.",
+    severity="withheld",
+    blocks=BLOCKS,
+)
+def kvquant_control(case: Case) -> Iterator[Finding]:
+    """The identity arm is missing or not clean."""
+    result = case.report.kv_quant
+    if result is None:
+        return
+    arm = codec_arm(result, IDENTITY)
+    if arm is None:
+        message = "kv_quant: no identity arm; what the harness itself costs is not known"
+        yield Finding(message, field="kv_quant.arms", found="none", allowed=IDENTITY)
+        return
+    figures = codec_figures(arm)
+    if figures.error is None or figures.error > 0:
+        shown = "unknown" if figures.error is None else f"{figures.error:.3g}"
+        yield Finding(f"{arm.name}: relative error {shown}", arm.name, field="relative_error", found=shown, allowed="0")
+    unequal = [row for row in arm.samples if row.token_ids_equal_oracle is not True]
+    if unequal or not arm.samples:
+        yield Finding(
+            f"{arm.name}: the oracle's stream in {len(arm.samples) - len(unequal)} of {len(arm.samples)} samples",
+            arm=arm.name,
+            sample=unequal[0].sample if unequal else None,
+            field="token_ids_equal_oracle",
+            found=str(len(arm.samples) - len(unequal)),
+            allowed=f"all {len(arm.samples)}",
+        )
+    if figures.recall is None or result.oracle_recall is None or figures.recall != result.oracle_recall:
+        yield Finding(
+            f"{arm.name}: recalls {figures.recall}, the oracle {result.oracle_recall}",
+            arm=arm.name,
+            field="correct",
+            found=str(figures.recall),
+            allowed=str(result.oracle_recall),
+        )
+
+
+@claim_rule(
+    "KVQUANT_RATE",
+    title="Bits a value that leave something out",
+    catches="A codec, or the affine 4 it is compared with, whose bits a value are only stated, are not those of the "
+    "stored bytes, differ from sample to sample, or leave no room for scales.",
+    why="4 bits a value are 4.5 with scales and biases; a lattice at 6.3 looks small beside a 4 that is none.",
+    fix="Count codes, scales, biases and padding from the arrays (`stored_bytes`), and the numbers they stand for.",
+    blocks=BLOCKS,
+)
+def kvquant_rate(case: Case, claim: Claim) -> Iterator[Finding]:
+    """Bits of the codec or of its reference are not counted from what is stored."""
+    arms = (codec_arm(case.report.kv_quant, claim.arm), codec_arm(case.report.kv_quant, AFFINE_4))
+    for arm in dict.fromkeys(one.name for one in arms if one is not None):
+        found = codec_arm(case.report.kv_quant, arm)
+        if found is not None:
+            yield from _rate(found)
+
+
+def _rate(arm: CodecArm) -> Iterator[Finding]:
+    bits = [8 * row.stored_bytes / row.values for row in arm.samples if row.stored_bytes is not None and row.values]
+    if not bits or len(bits) < len(arm.samples):
+        yield Finding(
+            f"{arm.name}: stored bytes and values are recorded in {len(bits)} of {len(arm.samples)} samples"
+            + (f"; {arm.stated_bits:g} bits a value are stated" if arm.stated_bits is not None else ""),
+            arm=arm.name,
+            field="stored_bytes",
+            found=str(len(bits)),
+            allowed="every sample",
+        )
+        return
+    mean, least = sum(bits) / len(bits), _least_bits(arm)
+    if arm.stated_bits is not None and abs(arm.stated_bits - mean) > thresholds.STATED_TOLERANCE * mean:
+        message = f"{arm.name}: {arm.stated_bits:g} bits a value are stated, the stored bytes give {mean:.4g}"
+        yield Finding(message, arm.name, field="stated_bits", found=f"{arm.stated_bits:g}", allowed=f"{mean:.4g}")
+    if max(bits) > (1 + thresholds.CODEC_BITS_SPREAD) * min(bits):
+        message = f"{arm.name}: {min(bits):.4g} to {max(bits):.4g} bits a value; a codec's rate is one"
+        yield Finding(message, arm.name, field="stored_bytes", found=f"{max(bits):.4g}", allowed=f"{min(bits):.4g}")
+    if min(bits) < least:
+        yield Finding(
+            f"{arm.name}: {min(bits):.4g} bits a value; codes and scales of {arm.codec} need at least {least:.4g}",
+            arm=arm.name,
+            field="stored_bytes",
+            found=f"{min(bits):.4g}",
+            allowed=f"at least {least:.4g}",
+        )
+
+
+def _least_bits(arm: CodecArm) -> float:
+    """Bits below which a codec of this name has left its scales out; 0 where the name tells nothing."""
+    named = _AFFINE.search(arm.codec) or _AFFINE.search(arm.name)
+    return int(named[1]) + thresholds.MIN_SCALE_BITS if named is not None else 0.0
+
+
+@evidence_rule(
+    "KVQUANT_VERDICT",
+    title="A printed verdict that does not follow",
+    catches="A verdict on a codec other than the one its arms give: worth a kernel only if, at no more bits than "
+    "affine 4, it errs less and recalls no less.",
+    why="A smaller error at more bits is no improvement; affine with those bits errs less still.",
+    fix="Print the verdict that the three comparisons give, and the figures beside it.",
+    blocks=BLOCKS,
+)
+def kvquant_verdict(case: Case) -> Iterator[Finding]:
+    """A stated verdict is not the derived one."""
+    result = case.report.kv_quant
+    for verdict in result.verdicts if result is not None else ():
+        derived = worthwhile(case, verdict.arm)
+        if derived is not verdict.worthwhile:
+            found, allowed = str(verdict.worthwhile).lower(), "nothing" if derived is None else str(derived).lower()
+            yield Finding(
+                f"{verdict.arm}: worthwhile is stated as {found}, the arms give {allowed}",
+                arm=verdict.arm,
+                field="kv_quant.verdicts",
+                found=found,
+                allowed=allowed,
+                severity="withheld" if derived is None else None,
+            )
