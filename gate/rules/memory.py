@@ -89,8 +89,8 @@ def _baseline(case: Case, claim: Claim) -> Arm | None:
     "MEMORY_ANALYTIC_GAP",
     title="Formula and measurement apart",
     catches=f"A table over {thresholds.MEMORY_GAP:.0%} away from the measured bytes, one that does not add up, is "
-    "about another length than the run's, leaves out restored K/V that stay resident, or compares with a cache larger than "
-    "the oracle's own.",
+    "about another length than the run's, leaves out restored K/V that stay resident, or compares with more than "
+    "the oracle held.",
     why="A formula is right about the cache it describes; whether the run had that cache only its bytes can say.",
     fix="Count every position that is resident at the end of prefill, restored ones too, in the table of that prompt.",
     blocks=BLOCKS,
