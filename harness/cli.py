@@ -5,10 +5,13 @@ import traceback
 
 import typer
 
-from harness.commands import doctor, eval, gate, models, niah, presets, report
+import harness.commands.gate
+import harness.commands.models
+import harness.commands.report
+from harness.commands import doctor, eval, niah, presets
 from harness.errors import K3Error
 
-_USAGE_ERROR = typer.BadParameter.__mro__[1]
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # type: ignore[assignment]
 """The base of all usage errors of the parser, which Typer does not export by itself."""
 
 app = typer.Typer(
@@ -22,9 +25,9 @@ app = typer.Typer(
 app.command("eval")(eval.command)
 app.command("niah")(niah.command)
 app.add_typer(presets.app, name="presets", help="List and show the presets.")
-app.add_typer(gate.app, name="gate", help="Judge reports; list and explain the rules.")
-app.add_typer(report.app, name="report", help="Show, compare, convert and import reports.")
-app.add_typer(models.app, name="models", help="List, fetch and verify models.")
+app.add_typer(harness.commands.gate.app, name="gate", help="Judge reports; list and explain the rules.")
+app.add_typer(harness.commands.report.app, name="report", help="Show, compare, convert and import reports.")
+app.add_typer(harness.commands.models.app, name="models", help="List, fetch and verify models.")
 app.command("doctor")(doctor.command)
 
 

@@ -209,9 +209,9 @@ def _stop_reason(tokens: Sequence[int], limit: DecodeLimit) -> StopReason:
 def _audit_all(prepared: Prepared, report: Report) -> dict[str, StreamAudit]:
     """Audit every distinct stream once, whichever arms emitted it."""
     known: dict[tuple[str, int, tuple[int, ...]], AuditedStream] = {}
-    audits = {}
+    audits: dict[str, StreamAudit] = {}
     for arm in report.arms:
-        streams = {}
+        streams: dict[tuple[str, int, tuple[int, ...]], AuditedStream] = {}
         for row in arm.measurements:
             assert row.token_ids is not None
             key = (arm.prompt_set, row.sample, row.token_ids)

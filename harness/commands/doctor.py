@@ -80,9 +80,15 @@ def _accelerator() -> tuple[str, str]:
 
 
 def _models() -> dict[str, str]:
-    from harness.models.registry import states
+    """Every known model: present, with its size, or absent."""
+    from harness.models.listing import list_models
 
-    return states()
+    shown = {}
+    for model in list_models():
+        size = f", {model.size / 1e6:.0f} MB" if model.size is not None else ""
+        checked = ", checked against a reference" if model.faithfulness is not None else ""
+        shown[model.name] = f"present{size}{checked}" if model.present else "absent"
+    return shown
 
 
 def _needs(models: dict[str, str]) -> list[Need]:
