@@ -37,9 +37,10 @@ def load_verifier(folder: Path) -> Verifier:
     try:
         model, merged = load_model(folder, model_config=overrides)
         tokenizer = load_tokenizer(folder, eos_token_ids=merged.get("eos_token_id"))
+        facts = read_facts(model, merged, set(tokenizer.eos_token_ids))
     except FAILURES as error:
         raise ModelError(f"{folder}: cannot be loaded: {_first_line(error)}; fetch the model again") from error
-    return Verifier(model, tokenizer, read_facts(model, merged, set(tokenizer.eos_token_ids)))
+    return Verifier(model, tokenizer, facts)
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
