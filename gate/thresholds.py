@@ -33,7 +33,7 @@ NEEDLE_FREE_LENGTH_TOKENS = 32
 WARMUP_OUTLIER = 1.5
 """The first run of an arm took this many times the median of its others, a token: it paid for a warm-up."""
 
-MIN_PARITY_TOKENS = 64
+MIN_PARITY_TOKENS = 48
 """Proposed tokens compared before two runtimes of a drafter agree; the predecessor compared 96."""
 
 CODEC_BITS_SPREAD = 0.1
@@ -75,6 +75,15 @@ MAX_TOKENS_SPREAD = 4.0
 
 MAX_PAIR_TOKENS_RATIO = 1.1
 """Longer over shorter stream of a pair; beyond it the ratio compares stops."""
+
+MAX_NULL_RATIO = 1.1
+"""A/A ratio, either way, that noise around an interval without 1 may still have."""
+
+MAX_SPEEDUP_PER_COMMITTED = 1.1
+"""Decode speed-up over committed tokens a block; above 1 only by the overhead of the oracle's own loop."""
+
+MAX_PREFILL_RATIO = 1.25
+"""Oracle's over arm's prefill seconds, median of pairs, where both read the prompt into the same native cache."""
 
 MIN_ARGMAX_AGREEMENT = 0.99
 """A loaded verifier against the reference implementation, on a fixed text."""

@@ -167,7 +167,7 @@ def _mislabelled(claim: BaseClaim, field: str, found: str, allowed: str) -> Find
     fix="Report accepted / drafted, committed per block and acceptance by position together.",
     blocks=("acceptance",),
 )
-def acceptance_denominator(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def acceptance_denominator(case: Case, claim: Claim) -> Iterator[Finding]:
     """The figure divides by something else than drafts, or stands alone."""
     if not isinstance(claim, AcceptanceClaim):
         return

@@ -32,6 +32,39 @@ def baseline_as_sut(case: Case) -> Iterator[Finding]:
 
 
 @evidence_rule(
+    "LABEL_CONTRADICTED",
+    title="An arm described as what its rows are not",
+    catches=f"An arm labelled `{NATIVE_BASELINE_LABEL}` whose rows restored, evicted or drafted, one without a drafter "
+    "whose rows have blocks, or one whose decode loop is not that of its rows.",
+    why="Rules ask what the description calls for: without a drafter no parity, with a baseline's label no control.",
+    fix="Describe each arm as the engine that ran it; the runner does.",
+)
+def label_contradicted(case: Case) -> Iterator[Finding]:
+    """What an arm is called and what its rows did do not go together."""
+    for arm in case.report.arms:
+        native = arm.system_under_test == NATIVE_BASELINE_LABEL or (arm.role in ("oracle", "null"))
+        did = {
+            "restored": any(row.restored_positions for row in arm.measurements),
+            "evicted": any(row.evicted_positions for row in arm.measurements),
+            "drafted": any(blocks(row) for row in arm.measurements),
+        }
+        done = [name for name, happened in did.items() if happened]
+        if native and done:
+            label = arm.system_under_test or arm.role
+            yield _contradicted(arm, "system_under_test", f"labelled {label}, its rows {' and '.join(done)}", label)
+        if did["drafted"] and arm.drafter is None:
+            yield _contradicted(arm, "drafter", "no drafter, and its rows have blocks", "none")
+        others = {row.decode_loop for row in arm.measurements} - {arm.decode_loop, None}
+        if arm.decode_loop is not None and others:
+            message = f"decode loop {arm.decode_loop}, its rows were decoded with {', '.join(sorted(map(str, others)))}"
+            yield _contradicted(arm, "decode_loop", message, arm.decode_loop)
+
+
+def _contradicted(arm: Arm, field: str, message: str, found: str) -> Finding:
+    return Finding(f"{arm.name}: {message}", arm.name, None, field, found, "what its rows say")
+
+
+@evidence_rule(
     "FUSED_NEVER_RAN",
     title="A speculative arm without a block",
     catches="An arm of a drafting engine whose rows have 0 blocks in total.",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from gate.case import Case, row_key
 from gate.registry import claim_rule, evidence_rule
 from gate.rule import SPEEDUP, Finding
-from reports.claims import BaseClaim
+from reports.claims import Claim
 from reports.measurement import Arm
 
 
@@ -32,6 +32,10 @@ def run_incomplete(case: Case) -> Iterator[Finding]:
     if not plan.samples or not plan.repeats:
         yield Finding("plan: samples or repeats are not recorded", field="plan.samples", found="none", allowed="1")
         return
+    asked = [sample for (prompt_set, sample) in case.prompts if prompt_set == "main"]
+    if len(asked) != plan.samples:
+        message = f"workload.prompts: {len(asked)} prompts, {plan.samples} samples were planned"
+        yield Finding(message, field="workload.prompts", found=str(len(asked)), allowed=str(plan.samples))
     for arm in case.report.arms:
         repeats = plan.repeats
         if arm.prompt_set == "needle_free":  # a control of the haystack, not of speed: it may run fewer times
@@ -152,7 +156,7 @@ def _twice(what: str, field: str, keys: Iterable[object], arm: str | None = None
     fix="Within each sample and repeat run every arm, forwards and backwards in turn (ABBA).",
     blocks=(*SPEEDUP, "null_ratio"),
 )
-def arms_not_interleaved(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def arms_not_interleaved(case: Case, claim: Claim) -> Iterator[Finding]:
     """The rows of arm and baseline did not run side by side."""
     arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
     if arm is None or baseline is None:

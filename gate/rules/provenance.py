@@ -4,10 +4,14 @@ from collections.abc import Iterator
 
 from gate import thresholds
 from gate.case import Case
-from gate.registry import evidence_rule
-from gate.rule import Finding
+from gate.registry import claim_rule, evidence_rule
+from gate.rule import ALL_METRICS, Finding
+from reports.claims import Claim
 from reports.provenance import ModelInfo
 from reports.report import Report
+
+WEIGHTLESS = frozenset({"ngram", "prompt_lookup"})
+"""Drafters that propose from the text itself; every other one is a model, and has weights to be identified by."""
 
 
 @evidence_rule(
@@ -47,6 +51,22 @@ def _lacking(report: Report) -> Iterator[str]:
         "plan.digest": plan is not None and plan.digest,
     }
     yield from (field for field, recorded in facts.items() if not recorded)
+
+
+@claim_rule(
+    "IMPORTED_UNVERIFIED",
+    title="A claim of another tool's file",
+    catches="Any claim of an imported report.",
+    why="K3 did not measure it, and reads such files leniently: rounded figures, unknown estimators, uncounted rows.",
+    fix="Measure with `k3 eval`. An import is for auditing, not for citing.",
+    blocks=ALL_METRICS,
+)
+def imported_unverified(case: Case, claim: Claim) -> Iterator[Finding]:
+    """The report was made from another tool's file."""
+    imported = case.report.imported
+    if imported is not None:
+        message = f"imported by {imported.importer}; nothing in it was measured by K3"
+        yield Finding(message, field="imported", found=imported.importer, allowed="a report of K3's own")
 
 
 @evidence_rule(
@@ -90,8 +110,9 @@ def model_unidentified(case: Case) -> Iterator[Finding]:
     drafters = {model.weights for model in models if model.role == "drafter"}
     for arm in case.report.arms:
         weights = arm.drafter.weights if arm.drafter is not None else None
-        if weights is not None and weights not in drafters:
-            yield _not_listed(arm.name, "drafter.weights", "drafter", weights[:23], len(drafters))
+        needed = arm.drafter is not None and arm.drafter.name not in WEIGHTLESS
+        if (needed or weights is not None) and (weights is None or weights not in drafters):
+            yield _not_listed(arm.name, "drafter.weights", "drafter", str(weights)[:23], len(drafters))
         projects = arm.restoration is not None and arm.restoration.mode == "f_theta"
         if projects and not any(model.role == "f_theta" for model in models):
             yield _not_listed(arm.name, "restoration.mode", "f_theta", "f_theta", 0)

@@ -10,7 +10,7 @@ from gate.ran import natively, restored
 from gate.registry import claim_rule
 from gate.rule import RECALL, Finding
 from reports.claims import Claim, RecallClaim
-from reports.measurement import NATIVE_BASELINE_LABEL, Arm
+from reports.measurement import NATIVE_BASELINE_LABEL, Arm, Measurement
 
 
 @claim_rule(
@@ -53,7 +53,8 @@ def baseline_recall_claim(case: Case, claim: Claim) -> Iterator[Finding]:
 @claim_rule(
     "RECALL_SCOPE",
     title="Recall of restoration from rows that did not restore",
-    catches="A claim of recall by restoration with a row in which restoration did not run, or cannot be shown to have.",
+    catches="A claim of recall by restoration with a row in which restoration did not run, cannot be shown to have, or "
+    "put back less than one layer's positions.",
     why="A run whose restoration took 1 ms for 5,000 tokens restored nothing, and recalled 5 of 5 from its own layers.",
     fix="Count restored positions where they are written; claim recall by restoration only if every row restored.",
     blocks=("restoration_recall",),
@@ -63,7 +64,7 @@ def recall_scope(case: Case, claim: Claim) -> Iterator[Finding]:
     arm = case.arms.get(claim.arm)
     if arm is None:
         return
-    without = [row for row in arm.measurements if restored(arm, row) is not True or not row.restored_positions]
+    without = [row for row in arm.measurements if restored(arm, row) is not True or _hardly(arm, row)]
     if without or not arm.measurements:
         first, shown = without[0] if without else None, len(arm.measurements) - len(without)
         yield Finding(
@@ -75,6 +76,14 @@ def recall_scope(case: Case, claim: Claim) -> Iterator[Finding]:
             found=str(shown),
             allowed=f"all {len(arm.measurements)} rows",
         )
+
+
+def _hardly(arm: Arm, row: Measurement) -> bool:
+    """Fewer positions were restored than one layer evicts. (Where none are counted, MISSING_LIVENESS says so.)"""
+    kept = arm.restoration
+    if row.restored_positions is None or row.prompt_tokens is None or kept is None:
+        return False
+    return row.restored_positions < row.prompt_tokens - (kept.sink or 0) - (kept.window or 0)
 
 
 @claim_rule(

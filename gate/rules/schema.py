@@ -32,22 +32,22 @@ ENGINES = frozenset({"ar", "native-baseline", "incremental", "fused"})
 @evidence_rule(
     "KIND_MISMATCH",
     title="The report is not of the kind it says",
-    catches="A kind without its contents (a parity report without blocks, a needle report without arms), a kind that "
-    "K3 never runs and that is not imported, or an arm of an engine that K3 does not have.",
+    catches="A kind without its contents (a parity report without blocks, a needle report without arms) or with those "
+    "of another, a kind that K3 never runs and that is not imported, or an arm of an engine that K3 does not have.",
     why="Rules ask for what a kind must hold; a kind misspelt or emptied would be asked for nothing.",
     fix="Give the kind of the run; name engines as `k3 eval` does.",
 )
 def kind_mismatch(case: Case) -> Iterator[Finding]:
     """Kind and contents disagree."""
     report = case.report
-    lacking = {
-        "niah": not report.arms,
-        "code": not report.arms,
-        "parity": report.parity is None or not report.parity.blocks,
-        "kv_quant": report.kv_quant is None or not report.kv_quant.arms,
+    held = {
+        "niah": bool(report.arms) and report.kv_quant is None,
+        "code": bool(report.arms) and report.kv_quant is None,
+        "parity": report.parity is not None and bool(report.parity.blocks) and not report.arms,
+        "kv_quant": report.kv_quant is not None and bool(report.kv_quant.arms) and not report.arms,
     }
-    if lacking.get(report.kind, not case.imported):
-        message = f"kind: a report of kind {report.kind} without what such a run measures"
+    if not held.get(report.kind, case.imported):
+        message = f"kind: a report of kind {report.kind} without what such a run measures, or with another run's rows"
         yield Finding(message, field="kind", found=report.kind, allowed="the rows of that kind")
     for arm in report.arms if not case.imported else ():
         if arm.engine not in ENGINES:

@@ -218,10 +218,10 @@ def oracle_loop(case: Case, claim: Claim) -> Iterator[Finding]:
             found=baseline.restoration.mode if baseline.restoration is not None else baseline.engine,
             allowed="none",
         )
-    wrong = sorted({loop or "none recorded" for loop in derive.loops(baseline) if loop != LOOP})
+    wrong = sorted({loop or "not recorded" for loop in derive.loops(baseline) if loop != LOOP})
     if wrong:
         yield Finding(
-            f"{baseline.name}: decoded with {', '.join(wrong)}; the baseline's loop is {LOOP}",
+            f"{baseline.name}: its decode loop is {', '.join(wrong)}; it must be {LOOP}",
             arm=baseline.name,
             field="decode_loop",
             found=", ".join(wrong),

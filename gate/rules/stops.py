@@ -6,7 +6,7 @@ from gate import thresholds
 from gate.case import Case, row_key
 from gate.registry import claim_rule
 from gate.rule import SPEEDUP, Finding
-from reports.claims import BaseClaim
+from reports.claims import Claim
 from reports.measurement import Arm, Measurement
 
 
@@ -19,7 +19,7 @@ from reports.measurement import Arm, Measurement
     fix="Decode the full budget in every arm (`ignore_turn_stop`), and record why each stream ended.",
     blocks=SPEEDUP,
 )
-def early_stop(case: Case, claim: BaseClaim) -> Iterator[Finding]:
+def early_stop(case: Case, claim: Claim) -> Iterator[Finding]:
     """Arm and baseline did not stop alike."""
     arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
     if arm is None or baseline is None:

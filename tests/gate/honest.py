@@ -55,7 +55,8 @@ class Setup:
     `speedup` and `ngram_speedup` are the true speed-ups of the fused arms; `noise` is the sigma of the logarithm of
     a run's times, `drift` how much slower the last run is than the first (0.05: by 5 %). `suts` names the systems
     under test of a needle report: any of identity, f_theta, native; `draft_arms` those of a throughput report: any of
-    dflash, ngram, native. `prompt_tokens` is the mean prompt length.
+    dflash, ngram, native. `acceptance` is the chance of each draft, `ngram_share` how often the text holds a draft.
+    `prompt_tokens` is the mean prompt length.
     """
 
     samples: int = 5
@@ -70,6 +71,7 @@ class Setup:
     suts: tuple[str, ...] = ("identity",)
     acceptance: float = 0.65
     draft_arms: tuple[str, ...] = ("dflash", "ngram")
+    ngram_share: float = 0.4
 
 
 @dataclass(frozen=True)
@@ -348,7 +350,7 @@ def _speculate(recipe: Recipe, setup: Setup, rng: random.Random, steps: int, pac
     counts = []
     left = steps
     while left > 0:
-        drafted = DRAFT_DEPTH if dflash or rng.random() < 0.4 else 0
+        drafted = DRAFT_DEPTH if dflash or rng.random() < setup.ngram_share else 0
         matched = 0
         while matched < drafted and rng.random() < setup.acceptance:
             matched += 1
@@ -559,7 +561,7 @@ def _parity(setup: Setup) -> ParityResult:
     blocks = []
     for sample in range(setup.samples):
         rng = random.Random(f"parity/{setup.seed}/{sample}")
-        for number in range(4):
+        for number in range(max(4, -(-10 // setup.samples))):
             tokens = tuple(rng.randrange(49152) for _ in range(DRAFT_DEPTH))
             blocks.append(
                 ParityBlock(

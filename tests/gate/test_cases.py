@@ -13,9 +13,13 @@ from reports.retractions import load_retractions
 from tests.gate.case_files import FOLDER, cases, compact
 
 CODES = sorted(folder.name for folder in FOLDER.iterdir())
-MAX_BYTES = 40_000
+MAX_BYTES = 56_000
+"""A speed-up that stands has 45 rows; with their blocks they take this much."""
 
-ACCOMPANIED: dict[str, set[str]] = {}
+ACCOMPANIED: dict[str, set[str]] = {
+    # K3 forms acceptance over drafts only, so a figure over anything else is also one that the rows do not give.
+    "ACCEPTANCE_DENOMINATOR": {"CLAIM_NOT_REPRODUCIBLE"},
+}
 """Codes that cannot fire alone, with those that must come along, and why."""
 
 

@@ -1,0 +1,338 @@
+"""The bad and the good report of every rule about speed-ups, recall, memory, parity and codecs.
+
+`python -m tests.gate.claim_case_files` writes them again, as `tests.gate.case_files` does for the other rules.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from gate.judge import conclude
+from reports.claims import MemoryClaim, RecallClaim
+from reports.measurement import Measurement
+from reports.report import Report
+from tests.gate.case_files import (
+    FOLDER,
+    CaseFiles,
+    after_case,
+    claim_case,
+    compact,
+    dflash,
+    document,
+    evidence_case,
+    native_baseline,
+    throughput,
+)
+from tests.gate.edits import asserted, edit_arm, edit_rows, set_first_row, set_plan, set_rows
+from tests.gate.honest import Setup, measured_code, measured_kv_quant, measured_niah, measured_parity
+
+SPEED = "decode_speedup/native"
+RECALL = "restoration_recall/identity"
+IDENTITY = "identity"
+
+
+# --- reports
+
+
+def niah() -> Report:
+    """Five samples, once: enough for recall beside a control."""
+    return measured_niah(Setup(samples=5, repeats=1))
+
+
+@cache
+def f_theta() -> Report:
+    """A projecting arm that holds sink + window only."""
+    return measured_niah(Setup(samples=2, repeats=1, suts=("f_theta",)))
+
+
+def kv_quant() -> Report:
+    """Five codecs over two samples."""
+    return measured_kv_quant(Setup(samples=2))
+
+
+def parity() -> Report:
+    """Two runtimes over three samples."""
+    return measured_parity(Setup(samples=3))
+
+
+def lean(setup: Setup) -> Report:
+    """A throughput report of another size, without what no rule of speed asks for."""
+    report = measured_code(setup)
+    for arm in report.arms:
+        unused = ("text", "kv_bytes_prefill", "kv_bytes_decode", "peak_bytes", "evicted_positions")
+        report = set_rows(report, arm.name, **dict.fromkeys(unused))
+    return report
+
+
+def fast() -> Report:
+    """The native loop, made faster than the oracle."""
+    return scale(throughput(), "native", decode=0.7)
+
+
+# --- edits
+
+
+def scale(
+    report: Report,
+    name: str,
+    *,
+    prefill: float = 1.0,
+    decode: float = 1.0,
+    where: Callable[[Measurement], bool] | None = None,
+) -> Report:
+    """Times of an arm's rows multiplied, the end-to-end time with them."""
+
+    def edit(row: Measurement) -> Measurement:
+        assert row.prefill_s is not None
+        assert row.decode_s is not None
+        assert row.e2e_s is not None
+        longer = row.prefill_s * (prefill - 1) + row.decode_s * (decode - 1)
+        return row.replace(prefill_s=row.prefill_s * prefill, decode_s=row.decode_s * decode, e2e_s=row.e2e_s + longer)
+
+    return edit_rows(report, name, edit, where=where)
+
+
+def is_first_run(row: Measurement) -> bool:
+    """Sample 0, repeat 0."""
+    return (row.sample, row.repeat) == (0, 0)
+
+
+def noisy_null(report: Report) -> Report:
+    for sample, factor in enumerate((0.8, 0.9, 1.0, 1.1, 1.25)):
+        report = scale(report, "oracle_again", decode=factor, where=lambda row, sample=sample: row.sample == sample)
+    return report
+
+
+def order_decides(report: Report) -> Report:
+    """Whoever runs second finds the machine slow."""
+    oracle = next(arm for arm in report.arms if arm.name == "oracle")
+    places = {(row.sample, row.repeat): row.order or 0 for row in oracle.measurements}
+    return scale(report, "native", decode=1.2, where=lambda row: (row.order or 0) > places[row.sample, row.repeat])
+
+
+def cold_start(report: Report) -> Report:
+    return set_plan(scale(report, "oracle", decode=2.0, where=is_first_run), warmups=())
+
+
+def other_loop(report: Report) -> Report:
+    for name in ("oracle", "oracle_again"):
+        report = set_rows(report, name, decode_loop="plain_step")
+        report = edit_arm(report, name, lambda arm: arm.replace(decode_loop="plain_step"))
+    return edit_arm(set_rows(report, "native", decode_loop="own_step"), "native", own_step)
+
+
+def own_step(arm: Any) -> Any:
+    return arm.replace(decode_loop="own_step")
+
+
+def same_loop(report: Report) -> Report:
+    report = set_rows(report, "native", decode_loop="generate_step")
+    return edit_arm(report, "native", lambda arm: arm.replace(decode_loop="generate_step"))
+
+
+def without_claim(report: Report, claim: str) -> Report:
+    return report.replace(claims=tuple(one for one in report.claims if one.name != claim))
+
+
+def say(report: Report, name: str, source: str, samples: Sequence[int]) -> Report:
+    """Let arm `name` say in these samples what arm `source` said, with the same score."""
+    said = {row.sample: row for row in next(arm for arm in report.arms if arm.name == source).measurements}
+
+    def edit(row: Measurement) -> Measurement:
+        theirs = said[row.sample]
+        assert row.decode_s is not None
+        assert row.e2e_s is not None
+        assert row.decode_tokens is not None
+        assert theirs.decode_tokens is not None
+        longer = row.decode_s * (theirs.decode_tokens / row.decode_tokens - 1)
+        return row.replace(
+            token_ids=theirs.token_ids,
+            text=theirs.text,
+            correct=theirs.correct,
+            decode_tokens=theirs.decode_tokens,
+            decode_s=row.decode_s + longer,
+            e2e_s=row.e2e_s + longer,
+        )
+
+    def audited(arm: Any) -> Any:
+        rows = {(row.sample, row.repeat): row for row in arm.measurements}
+        streams = tuple(
+            stream.replace(tokens_checked=len(rows[stream.sample, stream.repeat].token_ids), mismatches=())
+            for stream in arm.stream_audit.streams
+        )
+        return arm.replace(stream_audit=arm.stream_audit.replace(streams=streams))
+
+    report = edit_rows(report, name, edit, where=lambda row: row.sample in samples)
+    return edit_arm(report, name, audited)
+
+
+def forgetful(report: Report) -> Report:
+    """The verifier itself recalls nothing."""
+    for name in ("oracle", "oracle_again", "native"):
+        report = say(report, name, "ablate", (0, 1))
+    return report
+
+
+def renamed(report: Report) -> Report:
+    """The baseline's recall, claimed as an arm's."""
+    claims = tuple(
+        RecallClaim.model_validate(
+            claim.model_dump() | {"name": "arm_recall/native", "metric": "arm_recall", "status": "claimed"}
+        )
+        if claim.name == "native_baseline_recall/native"
+        else claim
+        for claim in report.claims
+    )
+    return report.replace(claims=claims, gate=None)
+
+
+def analytic(report: Report) -> Report:
+    """The saving claimed by formula."""
+    assert report.memory is not None
+    table = next(table for table in report.memory.arms if table.arm == "f_theta")
+    claims = tuple(
+        claim.replace(basis="analytic", value=1 - table.total_bytes / table.full_kv_bytes, status="claimed")
+        if isinstance(claim, MemoryClaim)
+        else claim
+        for claim in report.claims
+    )
+    return report.replace(claims=claims, gate=None)
+
+
+def deny_formula(report: Report) -> Report:
+    assert report.memory is not None
+    tables = tuple(table.replace(formula_matches_run=False) for table in report.memory.arms)
+    return report.replace(memory=report.memory.replace(arms=tables))
+
+
+def disagree(report: Report) -> Report:
+    assert report.parity is not None
+    first = report.parity.blocks[0]
+    wrong = first.replace(candidate_tokens=(*first.candidate_tokens[:-1], 7))
+    return report.replace(parity=report.parity.replace(blocks=(wrong, *report.parity.blocks[1:])))
+
+
+def edit_codec(report: Report, name: str, edit: Callable[[Any], Any]) -> Report:
+    assert report.kv_quant is not None
+    arms = tuple(edit(arm) if arm.name == name else arm for arm in report.kv_quant.arms)
+    return report.replace(kv_quant=report.kv_quant.replace(arms=arms))
+
+
+def identity_errs(report: Report) -> Report:
+    return edit_codec(
+        report,
+        IDENTITY,
+        lambda arm: arm.replace(samples=tuple(row.replace(relative_error_k=1e-3) for row in arm.samples)),
+    )
+
+
+def flip_verdict(report: Report) -> Report:
+    assert report.kv_quant is not None
+    verdicts = tuple(
+        one.replace(worthwhile=True) if one.arm == "lattice_d4" else one for one in report.kv_quant.verdicts
+    )
+    return report.replace(kv_quant=report.kv_quant.replace(verdicts=verdicts))
+
+
+# --- cases
+
+
+def by_formula(edit: Callable[[Report], Report]) -> CaseFiles:
+    """A saving claimed by formula, and then the rows or the table edited."""
+    return CaseFiles(bad=document(edit(analytic(conclude(f_theta())))), good=document(analytic(conclude(f_theta()))))
+
+
+def resized(**changes: Any) -> CaseFiles:
+    """The throughput report at another size, its speed-up claimed all the same."""
+    bad = lean(Setup(**({"samples": 5, "repeats": 3, "max_new_tokens": 34, "draft_arms": ("native",)} | changes)))
+    return CaseFiles(
+        bad=document(asserted(conclude(bad), SPEED)), good=document(asserted(conclude(throughput()), SPEED))
+    )
+
+
+def cases() -> dict[str, CaseFiles]:
+    """Every case, by the code of its rule."""
+    return speedup_cases() | recall_cases() | other_cases()
+
+
+def speedup_cases() -> dict[str, CaseFiles]:
+    def speed(edit: Callable[[Report], Report]) -> CaseFiles:
+        return claim_case(throughput, edit, SPEED)
+
+    def alone(report: Report) -> Report:
+        return without_claim(asserted(report, "e2e_speedup/native"), SPEED)
+
+    return {
+        "SPEEDUP_SELF_COMPARISON": speed(same_loop),
+        "SPEEDUP_SAMPLES": resized(samples=4),
+        "SPEEDUP_DECODE_TOKENS": resized(max_new_tokens=20),
+        "SPEEDUP_REPEATS": resized(repeats=2),
+        "SPEEDUP_DRIFT": resized(drift=0.5),
+        "SPEEDUP_DECODE_ONLY_MISSING": CaseFiles(
+            bad=document(alone(conclude(throughput()))),
+            good=document(asserted(conclude(throughput()), "e2e_speedup/native", SPEED)),
+        ),
+        "SPEEDUP_PREFILL_LEFT_OUT": claim_case(fast, lambda r: scale(r, "native", prefill=2.5), SPEED),
+        "SPEEDUP_SCOPE_MISMATCH": speed(lambda r: edit_arm(r, "native", lambda arm: arm.replace(timing_scope=None))),
+        "SPEEDUP_ORACLE_LOOP": speed(other_loop),
+        "SPEEDUP_PREFILL_VARIANCE": speed(lambda r: scale(r, "oracle", prefill=4.0, where=is_first_run)),
+        "SPEEDUP_INTERVAL": speed(lambda r: scale(r, "native", decode=0.8, where=lambda row: row.sample == 0)),
+        "SPEEDUP_NULL_BAND": speed(noisy_null),
+        "SPEEDUP_ORDER": speed(order_decides),
+        "SPEEDUP_WARMUP": speed(cold_start),
+    }
+
+
+def recall_cases() -> dict[str, CaseFiles]:
+    def recall(edit: Callable[[Report], Report]) -> CaseFiles:
+        return claim_case(niah, edit, RECALL)
+
+    return {
+        "BASELINE_RECALL_CLAIM": after_case(native_baseline, renamed),
+        "RECALL_SCOPE": recall(lambda r: set_first_row(r, "identity", restored_positions=1)),
+        "CONTROL_MISSING": recall(
+            lambda r: edit_arm(
+                r, "ablate", lambda arm: arm.replace(restoration=arm.restoration.replace(exact_layers=(17,)))
+            )
+        ),
+        "CONTROL_RECALL_HIGH": recall(lambda r: say(r, "ablate", "oracle", range(5))),
+        "ORACLE_RECALL_LOW": claim_case(native_baseline, forgetful, "native_baseline_recall/native"),
+        "NEEDLE_CONTROL": recall(lambda r: say(r, "needle_free", "oracle", (3,))),
+        "RECALL_SCORING": evidence_case(niah, lambda r: set_first_row(r, "ablate", correct=True)),
+    }
+
+
+def other_cases() -> dict[str, CaseFiles]:
+    saving, worth = "kv_saving/f_theta", "kv_codec_worthwhile/lattice_d4"
+
+    def more_bytes(report: Report) -> Report:
+        return edit_rows(
+            report, "f_theta", lambda row: row.replace(kv_bytes_prefill=round((row.kv_bytes_prefill or 0) * 1.1))
+        )
+
+    return {
+        "MEMORY_CLAIM_MISMATCH": by_formula(deny_formula),
+        "MEMORY_NOT_MEASURED": by_formula(lambda r: set_first_row(r, "f_theta", kv_bytes_decode=None)),
+        "MEMORY_ANALYTIC_GAP": claim_case(f_theta, more_bytes, saving),
+        "MEMORY_PEAK_ROSE": claim_case(f_theta, lambda r: set_rows(r, "f_theta", peak_bytes=700_000_000), saving),
+        "PARITY_REQUIRED": claim_case(dflash, lambda r: r.replace(parity=None), "acceptance/fused_dflash"),
+        "PARITY_FAILED": evidence_case(parity, disagree),
+        "KVQUANT_CONTROL": evidence_case(kv_quant, identity_errs),
+        "KVQUANT_RATE": claim_case(
+            kv_quant, lambda r: edit_codec(r, "affine4", lambda arm: arm.replace(stated_bits=4.0)), worth
+        ),
+        "KVQUANT_VERDICT": evidence_case(kv_quant, flip_verdict),
+    }
+
+
+def write_all() -> None:
+    """Write every case file anew."""
+    for code, files in cases().items():
+        folder = FOLDER / code
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "bad.json").write_text(compact(files.bad) + "\n")
+        (folder / "good.json").write_text(compact(files.good) + "\n")
+
+
+if __name__ == "__main__":
+    write_all()
