@@ -18,6 +18,7 @@ EXAMPLES: dict[str, Example] = {
     ),
     "SCHEMA_INVALID": Example('`"repeat": "3"`, a string where a number belongs', '`"repeat": 3`'),
     "RETRACTED": Example("the digest of the file stands in RETRACTIONS.toml", "the report that supersedes it is cited"),
+    "IMPORTED_UNVERIFIED": Example("a speed-up in a file of llama-bench", "the same comparison measured by K3"),
     "PROVENANCE_MISSING": Example(
         "no commit, no host, no package versions", "commit, argv, host and packages recorded"
     ),
@@ -56,6 +57,9 @@ EXAMPLES: dict[str, Example] = {
     "FUSED_NEVER_RAN": Example("a fused arm with 0 blocks over all its rows", "a fused arm with 64 blocks"),
     "BASELINE_AS_SUT": Example(
         "an arm that neither restored nor drafted, presented as the system", "the same arm, labelled native_ar_baseline"
+    ),
+    "LABEL_CONTRADICTED": Example(
+        "labelled native_ar_baseline, and its rows drafted", "labelled for what its rows did"
     ),
     "BASELINE_RECALL_CLAIM": Example("a native arm claims restoration_recall", "it claims native_baseline_recall"),
     # Arithmetic and streams
@@ -102,6 +106,11 @@ EXAMPLES: dict[str, Example] = {
     ),
     "ARMS_NOT_INTERLEAVED": Example("all runs of the oracle, then all of the arm", "oracle, arm, arm, oracle, ..."),
     "SPEEDUP_INTERVAL": Example("1.08x, interval 0.94x to 1.21x", "1.62x, interval 1.55x to 1.70x"),
+    "NULL_RATIO_OFF": Example("an A/A ratio of 1.31x, interval 1.22x to 1.40x", "an A/A ratio of 1.00x"),
+    "SPEEDUP_OVER_ACCEPTANCE": Example("3.1x with 2.0 tokens committed a block", "1.6x with 2.9 committed a block"),
+    "SPEEDUP_PREFILL_UNEQUAL": Example(
+        "1.5x end to end, all of it from a prefill that is the oracle's own", "1.5x end to end, equal prefills"
+    ),
     "SPEEDUP_NULL_BAND": Example("1.04x, the A/A band reaches 1.05x", "1.62x, the A/A band is 0.98x to 1.02x"),
     "SPEEDUP_ORDER": Example("1.9x when it runs first, 1.1x when second", "1.63x first, 1.61x second"),
     "SPEEDUP_DRIFT": Example(
@@ -120,6 +129,7 @@ EXAMPLES: dict[str, Example] = {
     # Memory
     "MEMORY_NOT_MEASURED": Example("89.8 % less by formula, no bytes recorded", "K/V bytes summed from the arrays"),
     "MEMORY_ANALYTIC_GAP": Example("133 MB by formula, 1,309 MB in the arrays", "133 MB by formula, 134 MB measured"),
+    "MEMORY_PEAK_ROSE": Example("K/V 43.9 times smaller, the measured peak rose", "K/V smaller, and the peak fell too"),
     "MEMORY_CLAIM_MISMATCH": Example(
         "a saving of sink + window claimed for a run on the native cache", "a table of the cache that the run used"
     ),

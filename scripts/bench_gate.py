@@ -14,19 +14,19 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from reports.report import Report, report_bytes  # noqa: E402
-from tests.gate.honest import Setup, honest_niah  # noqa: E402
+from tests.gate.honest import Setup, honest_kv_quant, honest_niah, honest_parity  # noqa: E402
 
 REPORTS = 1000
-TARGET_BYTES = 20_000
 CPU_LIMIT_S, MEMORY_LIMIT_MB = 2.0, 150.0
 FORMATS = ("text", "json", "junit", "sarif", "github")
 COMMAND = "import sys; from harness.cli import run; sys.exit(run(sys.argv[1:]))"
 
 
 def reports(count: int) -> Iterator[Report]:
-    """Honest needle reports, no two alike, of the number of samples that comes closest to the target size."""
+    """Honest reports, no two alike: half with a restoring arm and its controls, the rest of parity and of codecs."""
     for seed in range(count):
-        yield honest_niah(Setup(samples=2, repeats=2, suts=(), seed=seed))
+        build = (honest_niah, honest_parity, honest_niah, honest_kv_quant)[seed % 4]
+        yield build(Setup(samples=2 if build is honest_niah else 5, repeats=1, seed=seed))
 
 
 def judge_all(folder: Path, output: str) -> tuple[float, float, int]:

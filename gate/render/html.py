@@ -15,7 +15,7 @@ from reports.measurement import Arm, Measurement
 from reports.one_line import one_line
 from reports.report import Report
 
-TEXT_LIMIT = 300
+TEXT_LIMIT = 2000
 _STYLE = """
 :root { color-scheme: light dark; --line: #8886; --good: #1a7f37; --bad: #c62828; --dim: #6a6a6a; }
 @media (prefers-color-scheme: dark) { :root { --good: #5fd07a; --bad: #ff8a80; --dim: #b0b0b0; } }
@@ -159,4 +159,4 @@ def _class(right: bool) -> str:
 
 def _text(text: str) -> str:
     """One line of text, its control codes visible, safe in an element and in a quoted attribute."""
-    return escape(one_line(text, TEXT_LIMIT * 4), quote=True)
+    return escape(one_line(text, TEXT_LIMIT), quote=True)

@@ -10,4 +10,4 @@ _MARKUP = re.compile(r"[\\`*_{}\[\]()#!|~:@]|(?<=www)\.|\A[-+]|(?:(?<=\A\d)|(?<=
 
 def markdown_text(text: str) -> str:
     """`text` so that Markdown shows it as it stands: one line, no markup, no tags, no links, no mentions."""
-    return html.escape(_MARKUP.sub(r"\\\g<0>", one_line(text, 1000)), quote=False)
+    return html.escape(_MARKUP.sub(r"\\\g<0>", one_line(text, 2000)), quote=False)

@@ -50,7 +50,7 @@ def described(violation: Violation) -> str:
         if value is not None and str(value) not in violation.message
     )
     text = "; ".join(parts) + (f" [{place}]" if place else "")
-    return one_line(text, 1000)
+    return one_line(text, 2000)
 
 
 def write(files: Sequence[JudgedFile], stream: TextIO) -> None:

@@ -8,6 +8,6 @@ UNREADABLE = outside_rule(
     catches="A path that does not exist, a folder or a device named like a report, a link that loops or leaves its "
     "folder, a file without permission or gone before it was read.",
     why="What was not read was not judged; a build must not pass on evidence that is not there.",
-    fix="Name an existing, readable file. Nothing is known of this one, so the exit code is 3 if nothing else is wrong.",
+    fix="Name a readable file. Nothing is known of this one, so the exit code is 3 if nothing else is wrong.",
     severity="invalid",
 )

@@ -56,20 +56,27 @@ def check(
 
 def print_files(files: "Sequence[JudgedFile]", output: Format) -> None:
     """Print judged files to stdout in the wanted format, and nothing else."""
-    from gate.render import github, junit, sarif, text
-    from gate.render import json as json_format
-
     _escape_what_stdout_cannot_encode()
     match output:
         case Format.text:
+            from gate.render import text
+
             text.write(files, sys.stdout)
         case Format.json:
+            from gate.render import json as json_format
+
             sys.stdout.write(json_format.render(files))
         case Format.junit:
+            from gate.render import junit
+
             sys.stdout.write(junit.render(files))
         case Format.sarif:
+            from gate.render import sarif
+
             sys.stdout.write(sarif.render(files, Path.cwd()))
         case Format.github:
+            from gate.render import github
+
             sys.stdout.write(github.annotations(files))
             _append_summary(github.summary(files))
 

@@ -1,0 +1,42 @@
+import pytest
+
+from gate.judge import JudgedClaim, judge
+from gate.render.headline import figure, headline_line, withheld_line
+from tests.gate.honest import Setup, honest_code, honest_niah
+from tests.gate.render.samples import HOSTILE
+
+
+def headlines(report) -> dict[str, str]:
+    return {each.claim.name: headline_line(each) for each in judge(report).headlines}
+
+
+def test_a_speedup_comes_with_interval_baseline_and_leave_one_out() -> None:
+    line = headlines(honest_code(Setup(samples=5)))["decode_speedup/fused_dflash"]
+    assert line.startswith("HEADLINE decode_speedup/fused_dflash = 1.")
+    for part in ("x, 95 % interval ", ", against oracle", ", leaving one sample out "):
+        assert part in line
+
+
+def test_acceptance_is_three_figures() -> None:
+    line = headlines(honest_code(Setup(samples=5)))["acceptance/fused_dflash"]
+    assert "committed per block" in line
+    assert "by position" in line
+
+
+def test_recall_by_restoration_names_its_control() -> None:
+    assert "beside control ablate" in headlines(honest_niah(Setup(samples=5)))["restoration_recall/identity"]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(1.6184, "1.62"), (0.0312, "0.0312"), (1.0, "1"), (12345.6, "12,346"), (-0.5, "-0.5")]
+)
+def test_figures_have_three_digits(value: float, shown: str) -> None:
+    assert figure(value) == shown
+    assert figure(value, "x") == f"{shown}x"
+
+
+def test_a_withheld_claim_is_told_with_its_codes_and_without_its_figure() -> None:
+    claim = JudgedClaim(name="a/b", metric="arm_recall", value=0.625, status="withheld", withheld_by=("X", "Y"))
+    assert withheld_line(claim) == "WITHHELD a/b: X, Y"
+    assert withheld_line(claim.replace(withheld_by=())) == "WITHHELD a/b: not claimed"
+    assert withheld_line(claim.replace(name=HOSTILE)).isprintable()
