@@ -11,7 +11,7 @@ import harness.commands.report
 from harness.commands import doctor, eval, niah, presets
 from harness.errors import K3Error
 
-_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # type: ignore[assignment]
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """The base of all usage errors of the parser, which Typer does not export by itself."""
 
 app = typer.Typer(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from harness.errors import UsageError
 from harness.preset import ArmSpec, LoadedPreset, Preset
+from harness.provenance import without_home
 from reports.measurement import NATIVE_BASELINE_LABEL, PromptSet, Role
 from reports.plan import PresetInfo
 
@@ -43,8 +44,9 @@ class RunPlan:
         return max((arm.spec.window for arm in self.arms if evicts(arm.spec)), default=0)
 
     def preset_info(self) -> PresetInfo:
-        """The preset as a report names it."""
-        return PresetInfo(name=self.preset.name, digest=self.loaded.digest, overrides=self.loaded.overrides)
+        """The preset as a report names it; a model folder is named without the user's home."""
+        overrides = tuple(without_home(override) for override in self.loaded.overrides)
+        return PresetInfo(name=self.preset.name, digest=self.loaded.digest, overrides=overrides)
 
     def digest(self, *identities: str) -> str:
         """Digest of everything that decides what is run; `identities` adds what is known later (weights, prompts)."""

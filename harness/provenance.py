@@ -64,10 +64,14 @@ def read_host() -> Host:
 
 
 def anonymous_argv(argv: Sequence[str]) -> tuple[str, ...]:
-    """Arguments with home folders replaced by ~ and the program by its name."""
+    """Arguments without home folders, the program by its name alone."""
+    return (Path(argv[0]).name, *(without_home(part) for part in argv[1:]))
+
+
+def without_home(text: str) -> str:
+    """`text` with the user's home folder replaced by ~."""
     home = str(Path.home())
-    shown = (part if home == "/" else part.replace(home, "~") for part in argv[1:])
-    return (Path(argv[0]).name, *shown)
+    return text if home == "/" else text.replace(home, "~")
 
 
 def version_of(package: str) -> str | None:
