@@ -1,0 +1,131 @@
+"""Parity and codec figures."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate import results, thresholds
+from gate.case import Case
+from reports.kvquant import CodecArm, CodecSample, KvQuantResult
+from reports.parity import ParityBlock, ParityResult
+from reports.report import Report
+from tests.gate.honest import Setup, measured_parity
+
+WEIGHTS = "sha256:" + "a" * 64
+tokens = st.lists(st.integers(0, 9), max_size=8).map(tuple)
+
+
+def block(number: int, reference: tuple[int, ...], candidate: tuple[int, ...]) -> ParityBlock:
+    """One compared block of sample 0."""
+    return ParityBlock(
+        sample=0, block=number, context_tokens=10, reference_tokens=reference, candidate_tokens=candidate
+    )
+
+
+def parity(*blocks: ParityBlock, candidate: str = "mlx") -> ParityResult:
+    """A comparison of torch with `candidate`."""
+    return ParityResult(drafter_weights=WEIGHTS, reference_runtime="torch", candidate_runtime=candidate, blocks=blocks)
+
+
+@given(tokens, tokens)
+def test_a_token_without_a_partner_disagrees(reference: tuple[int, ...], candidate: tuple[int, ...]) -> None:
+    one = block(0, reference, candidate)
+    assert 0 <= results.disagreements(one) <= results.compared(one)
+    assert results.disagreements(one) >= abs(len(reference) - len(candidate))
+    assert (results.disagreements(one) == 0) == (reference == candidate)
+
+
+def test_agreement_counts_all_tokens() -> None:
+    assert results.agreement(parity(block(0, (1, 2, 3), (1, 2, 4)), block(1, (1,), (1, 2)))) == pytest.approx(3 / 5)
+    assert results.agreement(parity()) is None
+    assert results.agreement(None) is None
+
+
+def blocks(count: int, size: int = 8) -> tuple[ParityBlock, ...]:
+    """Blocks that agree."""
+    return tuple(block(number, tuple(range(size)), tuple(range(size))) for number in range(count))
+
+
+def test_parity_holds_from_the_least_number_of_tokens_on() -> None:
+    enough = thresholds.MIN_PARITY_TOKENS // 8
+    assert results.parity_holds(parity(*blocks(enough)))
+    assert not results.parity_holds(parity(*blocks(enough - 1)))
+
+
+def test_one_block_many_times_is_one_block() -> None:
+    assert not results.parity_holds(parity(*(blocks(1) * 40)))
+
+
+def test_a_runtime_that_agrees_with_itself_shows_nothing() -> None:
+    assert not results.parity_holds(parity(*blocks(10), candidate="torch"))
+
+
+def test_parity_is_shown_for_the_weights_it_was_run_with() -> None:
+    report = measured_parity(Setup(samples=3))
+    assert report.parity is not None
+    assert results.parity_shown(report) == {report.parity.drafter_weights}
+    assert results.parity_shown(report.replace(parity=report.parity.replace(drafter_weights=None))) == frozenset()
+    assert results.parity_shown(report.replace(parity=parity(block(0, (1,), (2,)), *blocks(9)))) == frozenset()
+
+
+def codec(name: str, bits: float, error: float, right: int = 2) -> CodecArm:
+    """A codec over two samples of 1,000 values."""
+    samples = tuple(
+        CodecSample(
+            sample=sample,
+            correct=sample < right,
+            relative_error_k=error,
+            relative_error_v=error,
+            stored_bytes=round(bits * 1000 / 8),
+            values=1000,
+        )
+        for sample in range(2)
+    )
+    return CodecArm(name=name, codec=name, samples=samples)
+
+
+def case(*arms: CodecArm) -> Case:
+    """A report of these codecs."""
+    return Case(Report(kind="kv_quant", report_id="x", kv_quant=KvQuantResult(arms=arms)))
+
+
+REFERENCE = codec("affine4", 4.504, 0.014)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "verdict"),
+    [
+        (codec("e8", 4.504, 0.006), True),
+        (codec("e8", 4.504, 0.014), False),
+        (codec("e8", 4.512, 0.006), False),
+        (codec("e8", 6.312, 0.0005), False),
+        (codec("e8", 4.0, 0.006, right=1), False),
+    ],
+)
+def test_a_codec_is_worthwhile_at_no_more_bits_less_error_and_no_less_recall(
+    candidate: CodecArm, verdict: bool
+) -> None:
+    assert results.worthwhile(case(REFERENCE, candidate), "e8") is verdict
+
+
+def test_without_a_reference_or_figures_there_is_no_verdict() -> None:
+    assert results.worthwhile(case(codec("e8", 4.5, 0.01)), "e8") is None
+    bare = CodecArm(name="e8", codec="e8", samples=(CodecSample(sample=0),))
+    assert results.worthwhile(case(REFERENCE, bare), "e8") is None
+    assert results.worthwhile(case(REFERENCE), "nobody") is None
+
+
+def test_printed_figures_stand_in_and_are_known_as_printed() -> None:
+    bare = CodecArm(name="e8", codec="e8", samples=(), stated_bits=6.4, stated_recall=1.0, stated_relative_error=0.0005)
+    figures = results.codec_figures(bare)
+    assert (figures.bits, figures.error, figures.recall, figures.counted) == (6.4, 0.0005, 1.0, False)
+    assert results.codec_figures(REFERENCE).counted
+    assert results.worthwhile(case(REFERENCE, bare), "e8") is False
+
+
+def test_a_codec_is_found_by_name_before_codec() -> None:
+    renamed = codec("ours", 4.5, 0.01).replace(codec="affine4")
+    result = KvQuantResult(arms=(renamed, REFERENCE))
+    assert results.codec_arm(result, "affine4") is REFERENCE
+    assert results.codec_arm(KvQuantResult(arms=(renamed,)), "affine4") is renamed
+    assert results.codec_arm(None, "affine4") is None
