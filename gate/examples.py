@@ -126,7 +126,9 @@ EXAMPLES: dict[str, Example] = {
     "ORACLE_RECALL_LOW": Example("the oracle itself recalls 2/5", "the oracle recalls 5/5"),
     "NEEDLE_CONTROL": Example("a code recalled from a haystack without it", "0/5 from haystacks without a needle"),
     "RECALL_SCORING": Example("counted as right: the prompt's echo", "counted as right: an answer that ends by itself"),
+    "NEEDLE_EXPOSED": Example("a needle 40 tokens before the question, window 64", "a needle 300 tokens before it"),
     # Memory
+    "KV_BYTES_VARY": Example("the oracle holds 29 MB, the oracle again 58 MB", "29 MB in both, to the byte"),
     "MEMORY_NOT_MEASURED": Example("89.8 % less by formula, no bytes recorded", "K/V bytes summed from the arrays"),
     "MEMORY_ANALYTIC_GAP": Example("133 MB by formula, 1,309 MB in the arrays", "133 MB by formula, 134 MB measured"),
     "MEMORY_PEAK_ROSE": Example("K/V 43.9 times smaller, the measured peak rose", "K/V smaller, and the peak fell too"),
@@ -134,6 +136,7 @@ EXAMPLES: dict[str, Example] = {
         "a saving of sink + window claimed for a run on the native cache", "a table of the cache that the run used"
     ),
     # Drafters and codecs
+    "DRAFTS_VARY": Example("blocks of 7 drafts, and of 2 where 2 were accepted", "7 drafts in every block"),
     "PARITY_REQUIRED": Example(
         "1.6x with drafter weights that no parity report names", "a parity report of the weights"
     ),

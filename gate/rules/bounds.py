@@ -41,24 +41,25 @@ def null_ratio_off(case: Case, claim: Claim) -> Iterator[Finding]:
 @claim_rule(
     "SPEEDUP_OVER_ACCEPTANCE",
     title="Faster than its blocks allow",
-    catches="A decode speed-up of a lossless drafting arm above the tokens it commits a block: verifying a block takes "
-    "at least one step of the verifier.",
+    catches="A speed-up of a lossless drafting arm that decodes faster than by the tokens it commits a block: "
+    "verifying a block takes at least one step of the verifier.",
     why="A forward of a block reads the same weights as a step, so what a block commits bounds the ratio.",
     fix="Time both arms with the same clock, and count blocks in the engine.",
-    blocks=("decode_speedup",),
+    blocks=SPEEDUP,
 )
 def speedup_over_acceptance(case: Case, claim: Claim) -> Iterator[Finding]:
-    """The ratio exceeds committed tokens per block."""
+    """The decode ratio exceeds committed tokens per block."""
     both = sides(case, claim)
     if both is None or not (drafts(both[0]) and lossless(both[0])):
         return
-    estimate, committed = ratio_of(case, *both, claim.metric), _committed_per_block(both[0])
+    estimate, committed = ratio_of(case, *both, "decode_speedup"), _committed_per_block(both[0])
     if estimate is None or committed is None:
         return
     most = committed * thresholds.MAX_SPEEDUP_PER_COMMITTED
     if estimate.value > most:
         yield Finding(
-            f"{claim.arm}: {estimate.value:.4g}x with {committed:.4g} committed tokens a block; at most {most:.4g}x",
+            f"{claim.arm}: decodes {estimate.value:.4g}x as fast with {committed:.4g} committed tokens a block; at "
+            f"most {most:.4g}x",
             arm=claim.arm,
             field="decode_s",
             found=f"{estimate.value:.4g}",

@@ -116,9 +116,22 @@ def model_unidentified(case: Case) -> Iterator[Finding]:
         projects = arm.restoration is not None and arm.restoration.mode == "f_theta"
         if projects and not any(model.role == "f_theta" for model in models):
             yield _not_listed(arm.name, "restoration.mode", "f_theta", "f_theta", 0)
+    yield from _unused(case, models)
     parity = case.report.parity
     if parity is not None and (parity.drafter_weights is None or parity.drafter_weights not in drafters):
         yield _not_listed(None, "parity.drafter_weights", "drafter", str(parity.drafter_weights)[:23], len(drafters))
+
+
+def _unused(case: Case, models: tuple[ModelInfo, ...]) -> Iterator[Finding]:
+    """A drafter or projection that was loaded and that no arm admits to: an arm under another name uses it."""
+    report = case.report
+    weights = {arm.drafter.weights for arm in report.arms if arm.drafter is not None}
+    weights |= {report.parity.drafter_weights} if report.parity is not None else set()
+    projecting = any(arm.restoration is not None and arm.restoration.mode == "f_theta" for arm in report.arms)
+    for model in models if not case.imported else ():
+        if (model.role == "f_theta" and not projecting) or (model.role == "drafter" and model.weights not in weights):
+            message = f"provenance.models: {model.role} {model.id} was loaded, and no arm uses it"
+            yield Finding(message, field="provenance.models", found="0 arms", allowed="at least 1")
 
 
 def _not_listed(arm: str | None, field: str, role: str, found: str, count: int) -> Finding:

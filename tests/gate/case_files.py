@@ -14,7 +14,7 @@ from typing import Any
 
 from gate.judge import conclude
 from reports.measurement import NATIVE_BASELINE_LABEL, Measurement, Mismatch, Restoration
-from reports.plan import StopRules
+from reports.plan import PromptRecord, StopRules
 from reports.report import Imported, Report
 from tests.gate.edits import (
     asserted,
@@ -271,7 +271,8 @@ def same_prompt_twice(report: Report) -> Report:
     workload = report.workload.replace(prompts=prompts)
     report = report.replace(workload=workload.replace(digest=digest_of_prompts(workload)))
     for arm in report.arms:
-        report = set_rows(report, arm.name, prompt_digest=first.digest, prompt_tokens=first.token_count)
+        asked = {"prompt_digest": first.digest, "prompt_tokens": first.token_count, "kv_bytes_prefill": None}
+        report = set_rows(report, arm.name, **asked)
     return report
 
 
@@ -344,6 +345,38 @@ def by_output_tokens(report: Report) -> Report:
 def foreign(report: Report) -> Report:
     """The same rows, as if another tool had measured them and recorded everything."""
     return report.replace(imported=Imported(importer="dflash-mlx", original_digest="sha256:" + "1" * 64))
+
+
+def needle_report() -> Report:
+    """A needle report of five samples, whose recall by restoration stands."""
+    return measured_niah(Setup(samples=5, repeats=1))
+
+
+def needle_in_window(report: Report) -> Report:
+    """A needle within the window of the question, in the first prompt."""
+    assert report.workload is not None
+
+    def near(prompt: PromptRecord) -> PromptRecord:
+        assert prompt.question_first is not None
+        return prompt.replace(needle_first=prompt.question_first - 40, needle_last=prompt.question_first - 28)
+
+    prompts = tuple(
+        near(prompt) if (prompt.sample, prompt.prompt_set) == (0, "main") else prompt
+        for prompt in report.workload.prompts
+    )
+    return report.replace(workload=report.workload.replace(prompts=prompts))
+
+
+def fewer_drafts(row: Measurement) -> Measurement:
+    """The drafts behind the first wrong one of a block, left out of the count."""
+    said = row.speculation
+    assert said is not None
+    assert said.rounds is not None
+    block = said.rounds[0]
+    rounds = (block.replace(drafted=block.accepted), *said.rounds[1:])
+    return row.replace(
+        speculation=said.replace(rounds=rounds, drafted=sum(one.drafted for one in rounds)),
+    )
 
 
 def borrowed_label(report: Report) -> Report:
@@ -428,6 +461,9 @@ def cases() -> dict[str, CaseFiles]:
         "KIND_MISMATCH": evidence_case(
             niah, lambda r: edit_arm(r, "ablate", lambda arm: arm.replace(engine="incremental-v2"))
         ),
+        "NEEDLE_EXPOSED": claim_case(needle_report, needle_in_window, "restoration_recall/identity"),
+        "DRAFTS_VARY": evidence_case(dflash, lambda r: edit_first_row(r, "fused_dflash", fewer_drafts)),
+        "KV_BYTES_VARY": evidence_case(niah, lambda r: set_first_row(r, "oracle_again", kv_bytes_prefill=50_000_000)),
         "PROVENANCE_MISSING": evidence_case(niah, lambda r: r.replace(preset=None)),
         "DIRTY_TREE": evidence_case(niah, lambda r: set_source(r, dirty=True)),
         "MODEL_UNIDENTIFIED": evidence_case(niah, lambda r: set_verifier(r, weights=None)),
