@@ -62,12 +62,12 @@ class Judge:
         first = self._judge(read_evidence(path), self._known)
         if not needs_parity(first.judged):
             return first
-        return self._judge(first.evidence, self._known | self._shown_in(path.parent))
+        return self._judge(first.evidence, self._known | self.parity_in(path.parent))
 
     def _judge(self, evidence: Evidence, parity: frozenset[str]) -> Read:
         return Read(evidence, judge_evidence(evidence, self._retractions.in_force(evidence.path), parity))
 
-    def _shown_in(self, folder: Path) -> frozenset[str]:
+    def parity_in(self, folder: Path) -> frozenset[str]:
         """What the parity reports directly in `folder` show; every folder is looked through once."""
         if folder not in self._folders:
             shown: frozenset[str] = frozenset()

@@ -50,8 +50,9 @@ def _legacy(
     evidence: Evidence, report: Report | None, problem: str | None, taken_back: tuple[Violation, ...]
 ) -> JudgedFile:
     """An old schema says nothing that counts: one warning, and every claim of it withheld."""
-    version = evidence.schema_version if evidence.schema_version is not None else "none"
-    message = f"schema {version} is grandfathered as non-evidence and never citable; measure again"
+    version = evidence.schema_version
+    schema = f"schema {version}" if version is not None else "a file without a schema version"
+    message = f"{schema} is grandfathered as non-evidence and never citable; measure again"
     violation = _violation(LEGACY_SCHEMA, f"{message} ({problem})" if problem else message)
     codes = (LEGACY_SCHEMA, *((RETRACTED,) if taken_back else ()))
     claims = tuple(
