@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gate.case import Case
 from gate.registry import evidence_rule
 from gate.rule import Finding
+from reports.measurement import Measurement
 
 
 @evidence_rule(
@@ -17,18 +18,22 @@ from gate.rule import Finding
 )
 def kv_bytes_vary(case: Case) -> Iterator[Finding]:
     """The same prefill left another number of bytes."""
-    seen: dict[tuple[object, ...], tuple[int, str]] = {}
+    kinds: list[tuple[object, ...]] = []
+    seen: dict[tuple[int, str], tuple[int, str, Measurement]] = {}
     for arm in case.report.arms:
+        kind = (arm.engine, arm.restoration, arm.drafter)
+        if kind not in kinds:
+            kinds.append(kind)
+        number = kinds.index(kind)
         for row in arm.measurements:
             held = row.kv_bytes_prefill
             if held is None or row.prompt_digest is None:
                 continue
-            here = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
-            cache = (arm.engine, arm.restoration, arm.drafter, row.prompt_digest)
-            first, where = seen.setdefault(cache, (held, here))
+            first, name, other = seen.setdefault((number, row.prompt_digest), (held, arm.name, row))
             if first != held:
                 yield Finding(
-                    f"{here}: {held} K/V bytes at the end of prefill, {first} in {where}",
+                    f"{arm.name}, sample {row.sample}, repeat {row.repeat}: {held} K/V bytes at the end of prefill, "
+                    f"{first} in {name}, sample {other.sample}, repeat {other.repeat}",
                     arm=arm.name,
                     sample=row.sample,
                     field="kv_bytes_prefill",

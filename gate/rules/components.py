@@ -110,10 +110,11 @@ def proposer_never_ran(case: Case) -> Iterator[Finding]:
 )
 def ftheta_not_run(case: Case) -> Iterator[Finding]:
     """Restoration is configured, and no row ran it (where nothing at all ran, BASELINE_AS_SUT says so)."""
-    for arm in case.report.arms:
-        idle = bool(arm.measurements) and all(restored(arm, row) is False for row in arm.measurements)
-        said_elsewhere = natively(arm) and arm.system_under_test != NATIVE_BASELINE_LABEL and arm in case.under_test
-        if restores(arm) and idle and not said_elsewhere:
+    for arm in filter(restores, case.report.arms):
+        if not arm.measurements or any(restored(arm, row) is not False for row in arm.measurements):
+            continue
+        labelled = arm.system_under_test == NATIVE_BASELINE_LABEL
+        if labelled or arm.name not in case.names_under_test or not natively(arm):
             yield _idle(arm, "restored_positions", "restored positions", "at least 1")
 
 

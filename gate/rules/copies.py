@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gate.case import Case
 from gate.registry import evidence_rule
 from gate.rule import Finding
+from reports.measurement import Arm, Measurement
 
 
 @evidence_rule(
@@ -16,16 +17,16 @@ from gate.rule import Finding
 )
 def copied_rows(case: Case) -> Iterator[Finding]:
     """Two rows share their times to the last digit."""
-    seen: dict[tuple[float, float], str] = {}
+    seen: dict[tuple[float, float], tuple[Arm, Measurement]] = {}
     for arm in case.report.arms:
         for row in arm.measurements:
             if not row.prefill_s or not row.decode_s:
                 continue
-            here = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
-            first = seen.setdefault((row.prefill_s, row.decode_s), here)
-            if first != here:
+            first, other = seen.setdefault((row.prefill_s, row.decode_s), (arm, row))
+            if other is not row:
                 yield Finding(
-                    f"{here}: prefill {row.prefill_s} s and decode {row.decode_s} s are exactly those of {first}",
+                    f"{arm.name}, sample {row.sample}, repeat {row.repeat}: prefill {row.prefill_s} s and decode "
+                    f"{row.decode_s} s are exactly those of {first.name}, sample {other.sample}, repeat {other.repeat}",
                     arm=arm.name,
                     sample=row.sample,
                     field="decode_s",

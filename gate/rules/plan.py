@@ -140,7 +140,10 @@ def duplicate_records(case: Case) -> Iterator[Finding]:
 
 
 def _twice(what: str, field: str, keys: Iterable[object], arm: str | None = None) -> Iterator[Finding]:
-    repeated = [(key, count) for key, count in Counter(keys).items() if count > 1]
+    found = list(keys)
+    if len(set(found)) == len(found):
+        return
+    repeated = [(key, count) for key, count in Counter(found).items() if count > 1]
     if repeated:
         key, count = repeated[0]
         message = f"{what}: {key} stands {count} times" + (f", {len(repeated) - 1} others too" if repeated[1:] else "")

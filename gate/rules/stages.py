@@ -7,7 +7,7 @@ from gate import thresholds
 from gate.case import Case
 from gate.registry import evidence_rule
 from gate.rule import Finding
-from reports.measurement import Arm, Measurement
+from reports.measurement import Arm, Measurement, Speculation
 
 TIMES = ("prefill_s", "decode_s", "e2e_s", "restoration_s", "aux_s")
 TOTALS = ("draft_s", "verify_s", "extend_s", "rollback_s")
@@ -27,18 +27,21 @@ def stage_arithmetic(case: Case) -> Iterator[Finding]:
     """A time is impossible, or the times of a row contradict each other."""
     for arm in case.report.arms:
         for row in arm.measurements:
-            for fault in (*_impossible(row), *_missing_time(case, row), *_block_times(case, row)):
+            faults = [*_impossible(row), *_missing_time(case, row)]
+            if row.speculation is not None:
+                faults += _block_times(case, row, row.speculation)
+            for fault in faults:
                 yield _at(arm, row, fault)
 
 
 def _impossible(row: Measurement) -> Iterator[Fault]:
-    worked = {"prefill_s": True, "e2e_s": True, "decode_s": bool(row.decode_tokens)}
     for name in TIMES:
         seconds = getattr(row, name)
-        if seconds is None:
+        if seconds is None or 0 < seconds < math.inf:
             continue
-        if not math.isfinite(seconds) or seconds < 0 or (seconds == 0 and worked.get(name, False)):
-            allowed = "over 0" if worked.get(name) else "0 or more"
+        worked = name in ("prefill_s", "e2e_s") or (name == "decode_s" and bool(row.decode_tokens))
+        if seconds != 0 or worked:
+            allowed = "over 0" if worked else "0 or more"
             yield name, f"{name} is {seconds}; it must be {allowed}", str(seconds), allowed
 
 
@@ -46,9 +49,9 @@ def _missing_time(case: Case, row: Measurement) -> Iterator[Fault]:
     """The stages against the end-to-end time; where a stage is not recorded, only too long ones are faults."""
     if row.e2e_s is None:
         return
-    known = [seconds for name in TIMES if name != "e2e_s" and (seconds := getattr(row, name)) is not None]
+    total = (row.prefill_s or 0.0) + (row.decode_s or 0.0) + (row.restoration_s or 0.0) + (row.aux_s or 0.0)
     complete = row.prefill_s is not None and row.decode_s is not None
-    total, slack = sum(known), slack_of(case, row.e2e_s)
+    slack = slack_of(case, row.e2e_s)
     if total > row.e2e_s + slack or (complete and total < row.e2e_s - slack):
         message = f"the stages add up to {total:.6g} s, the end-to-end time is {row.e2e_s:.6g} s"
         yield "e2e_s", message, f"{row.e2e_s:.6g}", f"{total:.6g} within {slack:.3g}"
@@ -61,10 +64,7 @@ def slack_of(case: Case, seconds: float) -> float:
     return thresholds.STAGE_SLACK_S + thresholds.STAGE_SLACK_RELATIVE * abs(seconds)
 
 
-def _block_times(case: Case, row: Measurement) -> Iterator[Fault]:
-    said = row.speculation
-    if said is None:
-        return
+def _block_times(case: Case, row: Measurement, said: Speculation) -> Iterator[Fault]:
     stages = [seconds for name in TOTALS if (seconds := getattr(said, name)) is not None]
     if row.decode_s is not None and sum(stages) > row.decode_s + slack_of(case, row.decode_s):
         message = f"the stages of the blocks take {sum(stages):.6g} s, decoding {row.decode_s:.6g} s"
