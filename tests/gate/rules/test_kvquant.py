@@ -1,0 +1,89 @@
+"""Rules about codecs of the K/V cache."""
+
+import pytest
+
+from reports.report import Report
+from tests.gate.asking import ask, found, named
+from tests.gate.claim_case_files import edit_codec, flip_verdict, kv_quant
+
+CLAIM = named(kv_quant(), "kv_codec_worthwhile/lattice_d4")
+
+
+def samples(report: Report, name: str, **changes: object) -> Report:
+    """Every sample of a codec edited."""
+    return edit_codec(
+        report, name, lambda arm: arm.replace(samples=tuple(row.replace(**changes) for row in arm.samples))
+    )
+
+
+def bits(report: Report, name: str, wanted: float) -> Report:
+    """A codec's stored bytes set to give `wanted` bits a value."""
+    return edit_codec(
+        report,
+        name,
+        lambda arm: arm.replace(
+            samples=tuple(row.replace(stored_bytes=round(wanted * row.values / 8)) for row in arm.samples)
+        ),
+    )
+
+
+def without(report: Report, name: str) -> Report:
+    """A codec removed."""
+    assert report.kv_quant is not None
+    arms = tuple(arm for arm in report.kv_quant.arms if arm.name != name)
+    return report.replace(kv_quant=report.kv_quant.replace(arms=arms))
+
+
+def test_the_identity_codec_is_there_errs_by_nothing_and_says_what_the_oracle_says() -> None:
+    assert not ask("KVQUANT_CONTROL", kv_quant())
+    assert found("KVQUANT_CONTROL", without(kv_quant(), "identity")) == ["none"]
+    assert found("KVQUANT_CONTROL", samples(kv_quant(), "identity", relative_error_v=1e-9)) == ["5e-10"]
+    assert found("KVQUANT_CONTROL", samples(kv_quant(), "identity", relative_error_k=None)) == ["unknown"]
+    for equal in (False, None):
+        assert found("KVQUANT_CONTROL", samples(kv_quant(), "identity", token_ids_equal_oracle=equal)) == ["0"]
+    assert found("KVQUANT_CONTROL", samples(kv_quant(), "identity", correct=False)) == ["0.0"]
+
+
+def test_the_oracles_recall_is_recorded() -> None:
+    report = kv_quant()
+    assert report.kv_quant is not None
+    assert ask("KVQUANT_CONTROL", report.replace(kv_quant=report.kv_quant.replace(oracle_recall=None)))
+
+
+@pytest.mark.parametrize("name", ["lattice_d4", "affine4"])
+def test_bits_are_counted_for_the_codec_and_for_its_reference(name: str) -> None:
+    assert not ask("KVQUANT_RATE", kv_quant(), CLAIM)
+    assert found("KVQUANT_RATE", samples(kv_quant(), name, stored_bytes=None), CLAIM) == ["0"]
+    assert not ask("KVQUANT_RATE", samples(kv_quant(), "hadamard_e8", stored_bytes=None), CLAIM)
+
+
+@pytest.mark.parametrize(("wanted", "fires"), [(4.0, True), (4.09, True), (4.125, False), (4.5, False)])
+def test_an_affine_codec_stores_its_scales(wanted: float, fires: bool) -> None:
+    assert bool(ask("KVQUANT_RATE", bits(kv_quant(), "affine4", wanted), CLAIM)) is fires
+
+
+def test_a_stated_rate_is_the_counted_one() -> None:
+    for stated, fires in ((4.5, False), (4.52, False), (4.0, True)):
+        report = edit_codec(kv_quant(), "affine4", lambda arm, stated=stated: arm.replace(stated_bits=stated))
+        assert bool(ask("KVQUANT_RATE", report, CLAIM)) is fires
+
+
+def test_a_codec_has_one_rate() -> None:
+    def first_smaller(arm):  # type: ignore[no-untyped-def]
+        first = arm.samples[0]
+        return arm.replace(samples=(first.replace(stored_bytes=first.stored_bytes // 2), *arm.samples[1:]))
+
+    assert ask("KVQUANT_RATE", edit_codec(kv_quant(), "lattice_d4", first_smaller), CLAIM)
+
+
+def test_a_verdict_follows_from_bits_error_and_recall() -> None:
+    assert not ask("KVQUANT_VERDICT", kv_quant())
+    assert found("KVQUANT_VERDICT", flip_verdict(kv_quant())) == ["true"]
+    assert found("KVQUANT_VERDICT", bits(kv_quant(), "hadamard_e8", 4.6)) == ["true"]
+    assert found("KVQUANT_VERDICT", samples(kv_quant(), "hadamard_e8", correct=False)) == ["true"]
+
+
+def test_a_verdict_that_nothing_gives_is_withheld() -> None:
+    findings = ask("KVQUANT_VERDICT", without(kv_quant(), "affine4"))
+    assert {finding.severity for finding in findings} == {"withheld"}
+    assert len(findings) == 3

@@ -1,0 +1,102 @@
+"""Rules about drafter parity."""
+
+import pytest
+
+from gate.judge import conclude, judge
+from reports.measurement import DrafterInfo
+from reports.report import Report
+from tests.gate.asking import ask, found
+from tests.gate.claim_case_files import disagree, parity
+from tests.gate.edits import edit_arm
+from tests.gate.honest import Setup, measured_code, measured_niah
+
+DFLASH, NGRAM = "decode_speedup/fused_dflash", "decode_speedup/fused_ngram"
+
+
+def code() -> Report:
+    """A model drafter, with its parity in the report, and prompt lookup."""
+    return measured_code(Setup(samples=3, repeats=1, max_new_tokens=20))
+
+
+def drafter(report: Report, arm_name: str, /, **changes: object) -> Report:
+    """An arm's drafter edited."""
+    return edit_arm(
+        report, arm_name, lambda arm: arm.replace(drafter=arm.drafter.replace(**changes) if arm.drafter else None)
+    )
+
+
+def test_parity_in_the_report_itself_is_enough_for_the_same_weights() -> None:
+    for claim in (DFLASH, "e2e_speedup/fused_dflash", "acceptance/fused_dflash"):
+        assert not ask("PARITY_REQUIRED", code(), claim)
+    assert ask("PARITY_REQUIRED", drafter(code(), "fused_dflash", weights="sha256:" + "0" * 64), DFLASH)
+
+
+def test_parity_of_another_report_is_enough_if_it_passed() -> None:
+    report = code()
+    assert report.parity is not None
+    weights = report.parity.drafter_weights
+    assert weights is not None
+    bare = report.replace(parity=None)
+    assert ask("PARITY_REQUIRED", bare, DFLASH)
+    assert not ask("PARITY_REQUIRED", bare, DFLASH, frozenset({weights}))
+    assert ask("PARITY_REQUIRED", bare, DFLASH, frozenset({"sha256:" + "0" * 64}))
+    assert ask("PARITY_REQUIRED", disagree(report), DFLASH)
+
+
+def test_prompt_lookup_needs_none_unless_a_drafter_model_was_there() -> None:
+    assert not ask("PARITY_REQUIRED", code(), NGRAM)
+    disguised = drafter(code(), "fused_dflash", name="ngram", weights=None).replace(parity=None)
+    assert ask("PARITY_REQUIRED", disguised, DFLASH)
+
+
+def test_an_unknown_drafter_has_no_parity() -> None:
+    report = edit_arm(code(), "fused_ngram", lambda arm: arm.replace(drafter=None))
+    assert ask("PARITY_REQUIRED", report, NGRAM)
+    named = edit_arm(code(), "fused_ngram", lambda arm: arm.replace(drafter=DrafterInfo(name="dflash")))
+    assert ask("PARITY_REQUIRED", named, NGRAM)
+
+
+def test_arms_without_a_drafter_are_not_asked() -> None:
+    report = measured_niah(Setup(samples=2, repeats=1))
+    assert not ask("PARITY_REQUIRED", report, "decode_speedup/identity")
+
+
+def test_a_report_judged_later_beside_its_parity_is_not_called_forged() -> None:
+    report = code()
+    assert report.parity is not None
+    weights = report.parity.drafter_weights
+    assert weights is not None
+    alone = conclude(report.replace(parity=None))
+    assert judge(alone).violations == ()
+    assert judge(alone, parity=frozenset({weights})).violations == ()
+    together = conclude(report.replace(parity=None), parity=frozenset({weights}))
+    assert "CLAIM_NOT_REPRODUCIBLE" not in {violation.code for violation in judge(together).violations}
+
+
+def test_one_token_is_enough_to_fail() -> None:
+    assert not ask("PARITY_FAILED", parity())
+    assert found("PARITY_FAILED", disagree(parity())) == ["1 of 84 tokens"]
+
+
+def test_precision_is_no_excuse_that_a_file_can_prove() -> None:
+    report = disagree(parity())
+    assert report.parity is not None
+    lower = report.parity.replace(candidate_dtype="bfloat16")
+    assert ask("PARITY_FAILED", report.replace(parity=lower))
+
+
+def test_a_runtime_compared_with_itself_or_on_a_few_tokens_shows_nothing() -> None:
+    report = parity()
+    assert report.parity is not None
+    same = report.parity.replace(candidate_runtime=report.parity.reference_runtime)
+    assert found("PARITY_FAILED", report.replace(parity=same)) == ["torch"]
+    few = report.parity.replace(blocks=report.parity.blocks[:6])
+    assert found("PARITY_FAILED", report.replace(parity=few)) == ["42"]
+    copied = report.parity.replace(blocks=report.parity.blocks[:1] * 20)
+    assert found("PARITY_FAILED", report.replace(parity=copied)) == ["7"]
+
+
+@pytest.mark.parametrize("kind", ["code", "niah"])
+def test_reports_without_parity_are_not_asked(kind: str) -> None:
+    report = code().replace(parity=None) if kind == "code" else measured_niah(Setup(samples=1, repeats=1))
+    assert not ask("PARITY_FAILED", report)
