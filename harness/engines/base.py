@@ -24,7 +24,11 @@ class DecodeLimit:
 
 @dataclass(frozen=True)
 class Block:
-    """Tokens committed together. For a step-by-step engine one token, nothing drafted and no stage seconds."""
+    """Tokens committed together. For a step-by-step engine one token, nothing drafted and no stage seconds.
+
+    `accepted` drafts were emitted; with the verifier's own token they make up `tokens`, unless a stop token cut them
+    short. `seconds` is the wall time of the block, stages and what lies between them.
+    """
 
     tokens: tuple[int, ...]
     drafted: int = 0
@@ -33,6 +37,7 @@ class Block:
     verify_s: float = 0.0
     extend_s: float = 0.0
     rollback_s: float = 0.0
+    seconds: float = 0.0
 
 
 class Session(Protocol):

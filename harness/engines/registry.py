@@ -16,7 +16,10 @@ ENGINES: dict[str, str] = {
     "ar": "harness.engines.mlx.ar:ArEngine",
     "native-baseline": "harness.engines.mlx.native_baseline:NativeBaselineEngine",
     "incremental": "harness.engines.mlx.incremental:IncrementalEngine",
+    "fused": "harness.engines.mlx.fused:FusedEngine",
+    "fused-carry": "harness.engines.mlx.fused_carry:FusedCarryEngine",
 }
+DRAFTING = ("fused", "fused-carry")
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,30 @@ class RestorationRequest:
 
 
 @dataclass(frozen=True)
+class DrafterRequest:
+    """The proposer of a fused arm, before it is loaded.
+
+    `ngram` needs no `model`; the others name one as `harness.models.resolve.resolve` takes it. `block_size` counts
+    the last committed token and the drafts after it, so a block drafts `block_size - 1` tokens at most. `dtype` is
+    that of the checkpoint if None. `shuffle_seed` turns the drafter into a negative control: its tokens go through a
+    seeded permutation of the vocabulary.
+    """
+
+    kind: Literal["ngram", "model", "dflash", "dflash-torch"]
+    model: str | None = None
+    block_size: int = 8
+    graph: Literal["two_phase", "single"] = "two_phase"
+    dtype: Literal["float32", "bfloat16", "float16"] | None = None
+    shuffle_seed: int | None = None
+
+
+@dataclass(frozen=True)
 class EngineSettings:
     """Everything an engine is built from besides the verifier; `prefill_chunk` is in tokens."""
 
     prefill_chunk: int = 512
     restoration: RestorationRequest = field(default_factory=RestorationRequest)
+    drafter: DrafterRequest | None = None
 
 
 def build(name: str, verifier: "Verifier", settings: EngineSettings) -> Engine:
@@ -51,8 +73,21 @@ def build(name: str, verifier: "Verifier", settings: EngineSettings) -> Engine:
     """
     if settings.prefill_chunk < 1:
         raise UsageError(f"prefill_chunk: {settings.prefill_chunk} is no number of tokens; use 1 or more")
-    engine: Engine = _resolve(name)(verifier, settings)
+    engine_class = _resolve(name)
+    _check_drafter(name, settings.drafter)
+    engine: Engine = engine_class(verifier, settings)
     return engine
+
+
+def _check_drafter(name: str, drafter: DrafterRequest | None) -> None:
+    """An engine that drafts has a drafter, and no other has one."""
+    if name not in DRAFTING:
+        if drafter is not None:
+            raise UsageError(f"drafter: {name} drafts nothing; use one of {', '.join(DRAFTING)}")
+    elif drafter is None:
+        raise UsageError(f"drafter: {name} needs one; set its kind, for example ngram")
+    elif drafter.block_size < 1:
+        raise UsageError(f"drafter: block_size: {drafter.block_size} is no number of tokens; use 1 or more")
 
 
 def _resolve(name: str) -> type:

@@ -1,0 +1,54 @@
+"""The fused engine over native caches: the whole forward is rolled back, committed tokens are carried along.
+
+Rings keep their bound. When a draft is rejected, every cache goes back to its copy from before the block, and what was
+committed is fed again in front of the next block, in the same forward.
+"""
+
+from typing import Any, ClassVar
+
+import mlx.core as mx
+
+from harness.clock import Stopwatch
+from harness.engines.acceptance import commit
+from harness.engines.base import Block, DecodeLimit
+from harness.engines.mlx.kv_layout import native_caches
+from harness.engines.mlx.rollback import Snapshot
+from harness.engines.mlx.speculative import SpeculativeEngine, SpeculativeSession, extend
+
+CARRY_BLOCKS = 2
+"""Blocks' worth of carried tokens after which one block drafts nothing, so that all it feeds is kept."""
+
+
+class FusedCarryEngine(SpeculativeEngine):
+    """Snapshot, roll back everything, carry what was committed."""
+
+    name: ClassVar[str] = "fused-carry"
+    decode_loop: ClassVar[str] = "fused_carry_block"
+    rollback: ClassVar[str] = "snapshot_and_carry"
+
+    def make_caches(self) -> list[Any]:
+        """The model's own caches."""
+        return list(native_caches(self._model))
+
+    def block(self, session: SpeculativeSession, last: int, limit: int, stops: DecodeLimit, watch: Stopwatch) -> Block:
+        """Snapshot, draft, verify; on a rejected draft restore and carry, else nothing is left to carry.
+
+        Without a bound a drafter that is always wrong would make the carry, and the forward, grow with the stream.
+        """
+        if len(session.carry) >= CARRY_BLOCKS * self._request.block_size:
+            limit = 0
+        with watch.stage("rollback"):
+            snapshots = [Snapshot.take(cache) for cache in session.caches] if limit else []
+            mx.eval([snapshot.arrays() for snapshot in snapshots])
+        verified = self.verify(session, last, limit, watch)
+        done = commit(verified.drafts, verified.choices, stops.stop_tokens)
+        carried = session.carry
+        with watch.stage("rollback"):
+            if done.matched == len(verified.drafts):
+                session.carry = []
+            else:
+                for snapshot in snapshots:
+                    snapshot.restore()
+                session.carry = [*carried, last, *verified.drafts[: done.matched]]
+        extend(session.draft, last, verified, done, len(carried), watch)
+        return Block(done.tokens, len(verified.drafts), done.accepted)

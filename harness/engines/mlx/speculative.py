@@ -1,0 +1,193 @@
+"""What the block engines share: prefill with captured layers, the loop over blocks, and the clocks of their stages.
+
+A block is one verifier forward over the last committed token and the drafts after it. The verifier's own token after
+the last match is committed too and begins the next block, so no forward is ever spent on it alone.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import mlx.core as mx
+
+from harness.clock import Stopwatch
+from harness.engines.acceptance import Commit
+from harness.engines.base import Block, DecodeLimit, Session, SessionStats
+from harness.engines.mlx.drafters.base import Draft, Drafter, GraphDraft, token_ids
+from harness.engines.mlx.drafters.load import load_drafter
+from harness.engines.mlx.hidden import capture, layers_of
+from harness.engines.mlx.load import Verifier
+from harness.engines.mlx.loop import check_limit, token_of
+from harness.engines.mlx.memory import kv_bytes
+from harness.engines.mlx.native import chunks
+from harness.engines.registry import DrafterRequest, EngineSettings
+from harness.errors import EngineError
+from reports.measurement import DrafterInfo, Restoration
+
+AUX = "aux"
+STAGES = ("draft", "verify", "extend", "rollback")
+
+
+@dataclass
+class SpeculativeSession:
+    """A prompt read into `caches` and into the drafter's context.
+
+    `carry` are committed tokens that a rolled-back cache does not hold; they go into the next block's forward.
+    """
+
+    engine: str
+    caches: list[Any]
+    draft: Draft
+    first_token: int
+    aux_s: float
+    carry: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The verifier's choices after the last committed token and after each draft, and the drafts themselves.
+
+    `features` are the captured layers over everything fed, (1, carry + 1 + drafts, layers x hidden).
+    """
+
+    drafts: list[int]
+    choices: list[int]
+    features: mx.array | None
+
+
+class SpeculativeEngine(ABC):
+    """A verifier, a drafter and a way to roll back."""
+
+    name: ClassVar[str]
+    decode_loop: ClassVar[str]
+    rollback: ClassVar[str]
+
+    def __init__(self, verifier: Verifier, settings: EngineSettings, drafter: Drafter | None = None) -> None:
+        """Load the drafter, unless a loaded one is given; check what can be checked before a prompt is read.
+
+        Raises:
+            EngineError: a restoration is asked for, the drafter does not fit this verifier or cannot be part of a
+                single graph, or the model's caches cannot be rolled back.
+            ModelError: the drafter's weights are missing or of no kind that can be run.
+        """
+        if settings.restoration.mode != "none":
+            raise EngineError(
+                f"{self.name} restores nothing; restoration {settings.restoration.mode} needs incremental"
+            )
+        if settings.drafter is None:
+            raise EngineError(f"{self.name} needs a drafter; set its kind, for example ngram")
+        self._model = verifier.model
+        self._chunk = settings.prefill_chunk
+        self._request: DrafterRequest = settings.drafter
+        self._drafter = drafter or load_drafter(settings.drafter, verifier)
+        if self._request.graph == "single" and not self._drafter.single_graph:
+            raise EngineError(f"drafter {self._drafter.name} proposes outside MLX's graph; use graph two_phase")
+        if self._drafter.layers:
+            layers_of(self._model, self._drafter.layers)
+        self.make_caches()
+
+    @abstractmethod
+    def make_caches(self) -> list[Any]:
+        """Empty caches of the layout this engine can roll back exactly, or an EngineError."""
+
+    @abstractmethod
+    def block(self, session: SpeculativeSession, last: int, limit: int, stops: DecodeLimit, watch: Stopwatch) -> Block:
+        """One block after the committed token `last`, with at most `limit` drafts; stages are timed by `watch`."""
+
+    @property
+    def restoration(self) -> Restoration:
+        """None."""
+        return Restoration(mode="none")
+
+    @property
+    def drafter(self) -> DrafterInfo:
+        """The proposer as loaded."""
+        return DrafterInfo(
+            name=self._drafter.name,
+            weights=self._drafter.weights,
+            runtime=self._drafter.runtime,
+            dtype=self._drafter.dtype,
+            block_size=self._request.block_size,
+            rollback=self.rollback,
+            graph=self._request.graph,
+        )
+
+    def prefill(self, tokens: Sequence[int]) -> SpeculativeSession:
+        """Read the prompt in chunks; the drafter's context grows with them, timed as `aux_s`."""
+        caches, draft, watch = self.make_caches(), self._drafter.begin(), Stopwatch()
+        start = 0
+        for part in [*chunks(tokens, self._chunk), mx.array([[tokens[-1]]])]:
+            with capture(self._model, self._drafter.layers) as captured:
+                logits = self._model(part, cache=caches)
+                features = captured.features()
+            mx.eval([cache.state for cache in caches], *([] if features is None else [features]))
+            with watch.stage(AUX):
+                draft.extend(tokens[start : start + part.shape[1]], features)
+            start += part.shape[1]
+            mx.clear_cache()
+        first = token_of(mx.argmax(logits[0, -1]))
+        return SpeculativeSession(self.name, caches, draft, first, watch.total(AUX))
+
+    def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
+        """Blocks until the limit or a stop token; no block drafts beyond the limit."""
+        check_limit(limit)
+        own = self._own(session)
+        emitted, last = 1, own.first_token
+        while emitted < limit.max_new_tokens and last not in limit.stop_tokens:
+            room = limit.max_new_tokens - emitted
+            watch = Stopwatch()
+            with watch.stage("block"):
+                block = self.block(own, last, min(self._request.block_size, room) - 1, limit, watch)
+            stages = {f"{stage}_s": watch.total(stage) for stage in STAGES}
+            yield Block(block.tokens, block.drafted, block.accepted, **stages, seconds=watch.total("block"))
+            emitted += len(block.tokens)
+            last = block.tokens[-1]
+
+    def stats(self, session: Session) -> SessionStats:
+        """Bytes of the verifier's caches and of the drafter's context; nothing is ever evicted."""
+        mx.synchronize()
+        own = self._own(session)
+        return SessionStats(0, 0, 0.0, own.aux_s, kv_bytes(own.caches) + own.draft.nbytes, ())
+
+    def verify(self, session: SpeculativeSession, last: int, limit: int, watch: Stopwatch) -> Verified:
+        """Draft, then run the verifier once over carry, `last` and the drafts, and bring its choices to the host.
+
+        In a single graph the drafts never leave MLX before the verifier has read them: one evaluation, one wait.
+        """
+        draft, known = session.draft, [*session.carry, last]
+        lazy: mx.array | None = None
+        drafts: list[int] = []
+        with watch.stage("draft"):
+            if limit and self._request.graph == "single" and isinstance(draft, GraphDraft):
+                lazy = draft.propose_lazily(last, limit)
+            elif limit:
+                drafts = draft.propose(last, limit)
+        with watch.stage("verify"):
+            fed = mx.array([*known, *drafts], mx.int32)
+            if lazy is not None:
+                fed = mx.concatenate([fed, lazy.astype(mx.int32)])
+            with capture(self._model, self._drafter.layers) as captured:
+                logits = self._model(fed[None], cache=session.caches)
+                features = captured.features()
+            choices = mx.argmax(logits[0, len(known) - 1 :], axis=-1)
+            mx.eval(choices, fed, *([] if features is None else [features]))
+            if lazy is not None:
+                drafts = token_ids(fed[len(known) :])
+            return Verified(drafts, token_ids(choices), features)
+
+    def _own(self, session: Session) -> SpeculativeSession:
+        if not isinstance(session, SpeculativeSession) or session.engine != self.name:
+            raise EngineError(f"{self.name} was given a session of another engine")
+        return session
+
+
+def extend(draft: Draft, last: int, verified: Verified, done: Commit, skipped: int, watch: Stopwatch) -> None:
+    """Give the drafter what the verifier read and kept: `last` and the matched drafts, with their features.
+
+    `skipped` leading positions of the forward (the carry) are in its context already.
+    """
+    with watch.stage("extend"):
+        kept = [last, *verified.drafts[: done.matched]]
+        features = verified.features
+        draft.extend(kept, None if features is None else features[:, skipped : skipped + len(kept)])
