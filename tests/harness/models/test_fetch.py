@@ -31,7 +31,7 @@ from pathlib import Path
 from harness.models import registry
 registry.REGISTRY_FILE = Path(sys.argv[1])
 from harness.models import fetch
-fetch.reference_available = lambda: False
+fetch.can_verify = lambda weights: False
 def die(*ignored):
     os.kill(os.getpid(), signal.SIGKILL)
 {change}
@@ -42,7 +42,7 @@ print(fetch.ensure("tiny").weights)
 @pytest.fixture(autouse=True)
 def _no_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verification has its own tests; it would start another process here."""
-    monkeypatch.setattr(fetch_module, "reference_available", lambda: False)
+    monkeypatch.setattr(fetch_module, "can_verify", lambda weights: False)
 
 
 def start(packaged: Any, environment: dict[str, str], change: str = "") -> "subprocess.Popen[str]":
@@ -225,7 +225,7 @@ def test_a_model_is_verified_when_it_is_fetched_and_when_that_was_missed(
     pytest.importorskip("torch")
     absent = ensure("tiny")
     assert load_faithfulness(absent.folder, absent.weights) is None
-    monkeypatch.setattr(fetch_module, "reference_available", lambda: True)
+    monkeypatch.setattr(fetch_module, "can_verify", lambda weights: True)
     model = ensure("tiny")
     result = load_faithfulness(model.folder, model.weights)
     assert result is not None
@@ -239,7 +239,7 @@ def test_a_verification_that_fails_leaves_the_model_usable(
     packaged: Any, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fetched = ensure("tiny")
-    monkeypatch.setattr(fetch_module, "reference_available", lambda: True)
+    monkeypatch.setattr(fetch_module, "can_verify", lambda weights: True)
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     assert ensure("tiny") == fetched
     assert "tiny could not be verified: exit code 1" in capsys.readouterr().err
