@@ -1,10 +1,12 @@
 """Auxiliary hidden states: the outputs of chosen layers, taken from the same forward that verifies."""
 
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import mlx.core as mx
+from mlx import nn
 
 from harness.errors import EngineError
 
@@ -49,36 +51,47 @@ class Captured:
         return mx.concatenate(found, axis=-1)
 
 
-@contextmanager
-def capture(model: Any, layers: Sequence[int]) -> Iterator[Captured]:
-    """Within the context, every forward of `model` leaves the outputs of `layers` in what is yielded.
+class LayerOutputs:
+    """The layers of a model whose outputs are wanted; looked up once, tapped only while capturing."""
 
-    Layer `i` is what transformers calls `hidden_states[i + 1]` (of the last layer: before the final norm). The model
-    is as it was when the context ends, also by an exception; nothing is patched for good.
+    def __init__(self, model: Any, layers: Sequence[int]) -> None:
+        """Raises: EngineError: the model has no list of layers, or not one of `layers`."""
+        self._layers = tuple(layers)
+        self._held = layers_of(model, layers) if layers else []
 
-    Raises:
-        EngineError: the model has no `layers` list, or not that layer.
-    """
-    held = layers_of(model, layers)
-    originals = {index: held[index] for index in layers}
-    taps = {index: Tap(layer) for index, layer in originals.items()}
-    for index, tap in taps.items():
-        held[index] = tap
-    try:
-        yield Captured([taps[index] for index in layers])
-    finally:
-        for index, layer in originals.items():
-            held[index] = layer
+    @contextmanager
+    def capture(self) -> Iterator[Captured]:
+        """Within the context, every forward of the model leaves the outputs of the layers in what is yielded.
+
+        Layer `i` is what transformers calls `hidden_states[i + 1]` (of the last layer: before the final norm). The
+        model is as it was when the context ends, also by an exception; nothing is patched for good.
+        """
+        originals = {index: self._held[index] for index in self._layers}
+        taps = {index: Tap(layer) for index, layer in originals.items()}
+        try:
+            for index, tap in taps.items():
+                self._held[index] = tap
+            yield Captured([taps[index] for index in self._layers])
+        finally:
+            for index, layer in originals.items():
+                self._held[index] = layer
 
 
 def layers_of(model: Any, layers: Sequence[int]) -> list[Any]:
     """The list that the model's forward goes through, if it has all of `layers`.
 
+    `model.layers` of some families is a copy (of the layers of one pipeline stage), so the list itself is looked for.
+
     Raises:
         EngineError: it has not.
     """
-    held = getattr(model, "layers", None)
-    if not isinstance(held, list):
+    wanted = getattr(model, "layers", None) or []
+    modules = model.modules() if isinstance(model, nn.Module) else []
+    for module in modules:
+        held = module.get("layers")
+        if isinstance(held, list) and len(held) == len(wanted) and all(map(operator.is_, held, wanted)):
+            break
+    else:
         raise EngineError(f"{type(model).__module__} has no list of layers, so their outputs cannot be captured")
     beyond = [index for index in layers if not 0 <= index < len(held)]
     if beyond:

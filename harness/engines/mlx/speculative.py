@@ -16,7 +16,7 @@ from harness.engines.acceptance import Commit
 from harness.engines.base import Block, DecodeLimit, Session, SessionStats
 from harness.engines.mlx.drafters.base import Draft, Drafter, GraphDraft, token_ids
 from harness.engines.mlx.drafters.load import load_drafter
-from harness.engines.mlx.hidden import capture, layers_of
+from harness.engines.mlx.hidden import LayerOutputs
 from harness.engines.mlx.load import Verifier
 from harness.engines.mlx.loop import check_limit, token_of
 from harness.engines.mlx.memory import kv_bytes
@@ -83,8 +83,7 @@ class SpeculativeEngine(ABC):
         self._drafter = drafter or load_drafter(settings.drafter, verifier)
         if self._request.graph == "single" and not self._drafter.single_graph:
             raise EngineError(f"drafter {self._drafter.name} proposes outside MLX's graph; use graph two_phase")
-        if self._drafter.layers:
-            layers_of(self._model, self._drafter.layers)
+        self._outputs = LayerOutputs(self._model, self._drafter.layers)
         self.make_caches()
 
     @abstractmethod
@@ -118,7 +117,7 @@ class SpeculativeEngine(ABC):
         caches, draft, watch = self.make_caches(), self._drafter.begin(), Stopwatch()
         start = 0
         for part in [*chunks(tokens, self._chunk), mx.array([[tokens[-1]]])]:
-            with capture(self._model, self._drafter.layers) as captured:
+            with self._outputs.capture() as captured:
                 logits = self._model(part, cache=caches)
                 features = captured.features()
             mx.eval([cache.state for cache in caches], *([] if features is None else [features]))
@@ -167,7 +166,7 @@ class SpeculativeEngine(ABC):
             fed = mx.array([*known, *drafts], mx.int32)
             if lazy is not None:
                 fed = mx.concatenate([fed, lazy.astype(mx.int32)])
-            with capture(self._model, self._drafter.layers) as captured:
+            with self._outputs.capture() as captured:
                 logits = self._model(fed[None], cache=session.caches)
                 features = captured.features()
             choices = mx.argmax(logits[0, len(known) - 1 :], axis=-1)

@@ -7,7 +7,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from harness.engines.mlx.hidden import capture
+from harness.engines.mlx.hidden import LayerOutputs
 from harness.engines.mlx.load import load_verifier
 from harness.errors import EngineError
 from tests.harness.engines.mlx.lively_models import lively_gemma, lively_gemma4
@@ -58,7 +58,7 @@ def test_layer_i_is_hidden_state_i_plus_1_of_transformers(
     monkeypatch.setattr("harness.engines.mlx.load.load_tokenizer", lambda *_, **__: NoTokenizer())
     model = load_verifier(tmp_path).model
     layers = (2, 0, 1)
-    with capture(model, layers) as captured:
+    with LayerOutputs(model, layers).capture() as captured:
         model(mx.array([tokens]))
         features = captured.features()
     assert features is not None
@@ -79,7 +79,7 @@ def test_capturing_changes_neither_logits_nor_model(verifier: Any) -> None:
     model = verifier().model
     before, tokens = list(model.layers), mx.array([prompt_of(20)])
     plain = model(tokens)
-    with capture(model, (1, 2)) as captured:
+    with LayerOutputs(model, (1, 2)).capture() as captured:
         logits = model(tokens)
         features = captured.features()
     assert features is not None
@@ -91,7 +91,7 @@ def test_capturing_changes_neither_logits_nor_model(verifier: Any) -> None:
 def test_an_exception_restores_the_model_too() -> None:
     model = tiny_llama().model
     before = list(model.layers)
-    with pytest.raises(ZeroDivisionError), capture(model, (0, 3)):
+    with pytest.raises(ZeroDivisionError), LayerOutputs(model, (0, 3)).capture():
         raise ZeroDivisionError
     assert all(now is then for now, then in zip(model.layers, before, strict=True))
 
@@ -99,7 +99,7 @@ def test_an_exception_restores_the_model_too() -> None:
 def test_contexts_within_each_other_capture_alike() -> None:
     model, tokens = tiny_llama().model, mx.array([prompt_of(5)])
     before = list(model.layers)
-    with capture(model, (1,)) as outer, capture(model, (1, 2)) as inner:
+    with LayerOutputs(model, (1,)).capture() as outer, LayerOutputs(model, (1, 2)).capture() as inner:
         model(tokens)
         one, two = outer.features(), inner.features()
     assert one is not None
@@ -109,20 +109,20 @@ def test_contexts_within_each_other_capture_alike() -> None:
 
 
 def test_a_layer_that_did_not_run_is_an_error() -> None:
-    with capture(tiny_llama().model, (1,)) as captured, pytest.raises(EngineError, match="was not run"):
+    with LayerOutputs(tiny_llama().model, (1,)).capture() as captured, pytest.raises(EngineError, match="was not run"):
         captured.features()
 
 
 def test_no_layers_no_features() -> None:
-    with capture(tiny_llama().model, ()) as captured:
+    with LayerOutputs(tiny_llama().model, ()).capture() as captured:
         assert captured.features() is None
 
 
 def test_a_layer_the_model_does_not_have_is_refused() -> None:
-    with pytest.raises(EngineError, match="no layer 4"), capture(tiny_llama().model, (4,)):
+    with pytest.raises(EngineError, match="no layer 4"), LayerOutputs(tiny_llama().model, (4,)).capture():
         pass
 
 
 def test_a_model_without_layers_is_refused() -> None:
-    with pytest.raises(EngineError, match="no list of layers"), capture(object(), (0,)):
+    with pytest.raises(EngineError, match="no list of layers"), LayerOutputs(object(), (0,)).capture():
         pass
