@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from gate import thresholds
 from gate.case import Case, drafts
 from gate.rule import Finding
+from gate.rules.streams import audit_of
 from reports.measurement import Arm, Measurement
 
 
 def right_control_faults(arm: Arm, control: Arm) -> Iterator[Finding]:
-    """Where an ablated control did not run the arm's prompts, or did not evict what the arm evicts."""
+    """Where an ablated control did not run the arm's prompts, was not audited, or did not evict what the arm evicts."""
     theirs = {row.sample: row for row in control.measurements}
     seen: set[int] = set()
     for row in arm.measurements:
@@ -27,6 +28,10 @@ def right_control_faults(arm: Arm, control: Arm) -> Iterator[Finding]:
                 found=str(twin.prompt_digest)[:23] if twin is not None else "no row",
                 allowed=str(row.prompt_digest)[:23],
             )
+            return
+        if audit_of(control, twin) is None:
+            message = f"{control.name}, sample {row.sample}: its stream was not audited; whether it failed is not known"
+            yield Finding(message, control.name, row.sample, "stream_audit", "none", "an audit")
             return
         ours, other = _evicting_layers(arm, row), _evicting_layers(control, twin)
         if ours is None or other is None or abs(ours - other) > thresholds.EVICTION_GAP * ours:

@@ -83,6 +83,9 @@ EXAMPLES: dict[str, Example] = {
     ),
     "STREAM_UNAUDITED": Example("a fused arm without `stream_audit`", "every distinct stream of the arm audited"),
     "STREAM_AUDIT_MISMATCH": Example("40 tokens checked of a stream of 48", "48 tokens checked of a stream of 48"),
+    "STREAM_AUDIT_SILENT": Example(
+        "a control that says another code, audited without a mismatch", "its audit: 3.8 logits from the oracle's token"
+    ),
     "OUTPUT_DEGENERATE": Example("`la la la la la la la la la`", "`The code is BETA-1409.`"),
     "PROMPT_MISMATCH": Example("two arms with different digests for sample 3", "the same digest in both"),
     "EARLY_STOP": Example(

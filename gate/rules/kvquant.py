@@ -63,18 +63,36 @@ def kvquant_control(case: Case) -> Iterator[Finding]:
     "KVQUANT_RATE",
     title="Bits a value that leave something out",
     catches="A codec, or the affine 4 it is compared with, whose bits a value are only stated, are not those of the "
-    "stored bytes, differ from sample to sample, or leave no room for scales.",
+    "stored bytes, differ from sample to sample, leave no room for scales, or are of other numbers.",
     why="4 bits a value are 4.5 with scales and biases; a lattice at 6.3 looks small beside a 4 that is none.",
     fix="Count codes, scales, biases and padding from the arrays (`stored_bytes`), and the numbers they stand for.",
     blocks=BLOCKS,
 )
 def kvquant_rate(case: Case, claim: Claim) -> Iterator[Finding]:
     """Bits of the codec or of its reference are not counted from what is stored."""
-    arms = (codec_arm(case.report.kv_quant, claim.arm), codec_arm(case.report.kv_quant, AFFINE_4))
-    for arm in dict.fromkeys(one.name for one in arms if one is not None):
-        found = codec_arm(case.report.kv_quant, arm)
-        if found is not None:
-            yield from _rate(found)
+    arm, reference = codec_arm(case.report.kv_quant, claim.arm), codec_arm(case.report.kv_quant, AFFINE_4)
+    for one in (arm, reference):
+        if one is not None:
+            yield from _rate(one)
+    if arm is not None and reference is not None:
+        yield from _unlike(arm, reference)
+
+
+def _unlike(arm: CodecArm, reference: CodecArm) -> Iterator[Finding]:
+    """Both codecs stand for the same numbers of the same prompts."""
+    ours, theirs = ({row.sample: row.values for row in one.samples} for one in (arm, reference))
+    if ours != theirs:
+        sample = min(number for number in ours.keys() | theirs.keys() if ours.get(number) != theirs.get(number))
+        found, allowed = (str(values.get(sample, "no sample")) for values in (ours, theirs))
+        yield Finding(
+            f"{arm.name}, sample {sample}: stands for {found} values, {reference.name} for {allowed}; both quantise "
+            "the same K/V",
+            arm=arm.name,
+            sample=sample,
+            field="values",
+            found=found,
+            allowed=allowed,
+        )
 
 
 def _rate(arm: CodecArm) -> Iterator[Finding]:

@@ -106,7 +106,8 @@ def analytic_gap(case: Case, claim: Claim) -> Iterator[Finding]:
     if arm is None or table is None:
         return
     rows = memory.rows_of(arm, table)
-    for message, field, found, allowed in (*_sums(table), *_of_run(arm, table, rows), *_of_oracle(case, claim, table)):
+    faults = (*_sums(table), *_layers(case, arm, table), *_of_run(arm, table, rows), *_of_oracle(case, claim, table))
+    for message, field, found, allowed in faults:
         yield Finding(f"{arm.name}: {message}", arm.name, table.sample, field, found, allowed)
 
 
@@ -131,6 +132,23 @@ def _sums(table: ArmMemory) -> Iterator[Fault]:
     ):
         if stated != added:
             yield f"{name} is {stated}, the layers give {added}", f"memory.{name}", str(stated), str(added)
+
+
+def _layers(case: Case, arm: Arm, table: ArmMemory) -> Iterator[Fault]:
+    """What the arm's settings say each layer holds at the least: its own window may bound a sliding layer further."""
+    kept, length = arm.restoration, table.sequence_length
+    if case.layers is not None and table.layers and len(table.layers) != case.layers:
+        message = f"the table has {len(table.layers)} layers, the verifier {case.layers}"
+        yield message, "memory.layers", str(len(table.layers)), str(case.layers)
+    if kept is None or kept.sink is None or kept.window is None:
+        return
+    bounded = min(length, kept.sink + kept.window) if kept.mode != "none" else length
+    for layer in table.layers:
+        least = length if layer.layer in (kept.exact_layers or ()) else bounded
+        if layer.kind == "full_attention" and layer.resident_positions < least:
+            message = f"layer {layer.layer} holds {layer.resident_positions} positions, its settings keep {least}"
+            yield message, "memory.layers", str(layer.resident_positions), f"at least {least}"
+            break
 
 
 def _of_run(arm: Arm, table: ArmMemory, rows: list[Measurement]) -> Iterator[Fault]:

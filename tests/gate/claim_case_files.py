@@ -166,6 +166,16 @@ def say(report: Report, name: str, source: str, samples: Sequence[int]) -> Repor
     return edit_arm(report, name, audited)
 
 
+def hush(report: Report) -> Report:
+    """The control's audit has seen nothing, as if its stream were the verifier's own."""
+
+    def edit(arm: Any) -> Any:
+        first = arm.stream_audit.streams[0].replace(mismatches=())
+        return arm.replace(stream_audit=arm.stream_audit.replace(streams=(first, *arm.stream_audit.streams[1:])))
+
+    return edit_arm(report, "ablate", edit)
+
+
 def forgetful(report: Report) -> Report:
     """The verifier itself recalls nothing."""
     for name in ("oracle", "oracle_again", "native"):
@@ -297,6 +307,7 @@ def recall_cases() -> dict[str, CaseFiles]:
         ),
         "CONTROL_RECALL_HIGH": recall(lambda r: say(r, "ablate", "oracle", range(5))),
         "ORACLE_RECALL_LOW": claim_case(native_baseline, forgetful, "native_baseline_recall/native"),
+        "STREAM_AUDIT_SILENT": evidence_case(niah, hush),
         "NEEDLE_CONTROL": recall(lambda r: say(r, "needle_free", "oracle", (3,))),
         "RECALL_SCORING": evidence_case(niah, lambda r: set_first_row(r, "ablate", correct=True)),
     }

@@ -87,3 +87,16 @@ def test_a_verdict_that_nothing_gives_is_withheld() -> None:
     findings = ask("KVQUANT_VERDICT", without(kv_quant(), "affine4"))
     assert {finding.severity for finding in findings} == {"withheld"}
     assert len(findings) == 3
+
+
+def test_a_codec_stands_for_the_numbers_its_reference_stands_for() -> None:
+    more = edit_codec(
+        kv_quant(),
+        "lattice_d4",
+        lambda arm: arm.replace(
+            samples=tuple(row.replace(values=row.values * 2, stored_bytes=row.stored_bytes * 2) for row in arm.samples)
+        ),
+    )
+    easier = edit_codec(kv_quant(), "lattice_d4", lambda arm: arm.replace(samples=arm.samples[:1]))
+    for report in (more, easier):
+        assert [finding.field for finding in ask("KVQUANT_RATE", report, CLAIM)] == ["values"]

@@ -98,6 +98,17 @@ def test_a_table_is_about_a_prompt_that_ran() -> None:
     assert ask("MEMORY_ANALYTIC_GAP", table(report, sample=7), CLAIM)
 
 
+def test_a_table_has_every_layer_and_holds_what_the_settings_keep() -> None:
+    report = f_theta()
+    layers = own(report).layers
+    fewer = layers[:-1]
+    shrunk = tuple(layer.replace(resident_positions=67, resident_bytes=67 * 1536) for layer in layers)
+    for kept in (fewer, shrunk):
+        total, full = (sum(one) for one in zip(*((x.resident_bytes, x.bytes_per_token) for x in kept), strict=True))
+        edited = table(report, layers=kept, total_bytes=total, full_kv_bytes=full * own(report).sequence_length)
+        assert ask("MEMORY_ANALYTIC_GAP", edited, CLAIM)
+
+
 def test_restored_positions_that_stay_resident_are_in_the_table() -> None:
     report = f_theta()
     arms = tuple(
