@@ -44,8 +44,8 @@ def _unexplained(arm: Arm, row: Measurement, oracle: Arm, theirs: Measurement) -
         return
     where = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
     yield Finding(
-        f"{where}: says {ids[place]} at token {place}, {oracle.name} {others[place]}, and the audit of that stream does "
-        "not record the difference",
+        f"{where}: says {ids[place]} at token {place}, {oracle.name} {others[place]}, and its audit does not "
+        "record the difference",
         arm=arm.name,
         sample=row.sample,
         field="stream_audit",
