@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.engines.base import Engine
-from harness.engines.registry import EngineSettings, RestorationRequest, build
+from harness.engines.registry import DrafterRequest, EngineSettings, RestorationRequest, build
 from harness.kv_formula import kv_table
 from harness.plan import ArmPlan
 from harness.text import ModelText
@@ -35,7 +35,8 @@ class Lab:
         """
         spec = arm.spec
         request = RestorationRequest(spec.restoration, spec.exact_layers, spec.sink, spec.window, spec.eviction)
-        return build(spec.engine, self.verifier, EngineSettings(prefill_chunk=prefill_chunk, restoration=request))
+        drafter = DrafterRequest(**spec.drafter.model_dump()) if spec.drafter is not None else None
+        return build(spec.engine, self.verifier, EngineSettings(prefill_chunk, request, drafter))
 
     def reset_peak(self) -> None:
         """Begin a new row: nothing of the last one is still running, and its peak is forgotten."""

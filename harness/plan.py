@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
+from harness.engines.registry import DRAFTING
 from harness.errors import UsageError
 from harness.preset import ArmSpec, LoadedPreset, Preset
 from harness.provenance import without_home
@@ -23,7 +24,8 @@ class ArmPlan:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A checked preset with all its arms: the oracle, the oracle again (A/A), the preset's, the needle-free control."""
+    """A checked preset with all its arms: the oracle, the oracle again (A/A), the preset's own, and for needle runs the
+    needle-free control."""
 
     loaded: LoadedPreset
     arms: tuple[ArmPlan, ...]
@@ -73,8 +75,9 @@ def make_plan(loaded: LoadedPreset) -> RunPlan:
         ArmPlan("oracle", "oracle", "main", preset.repeats, oracle),
         ArmPlan("oracle_again", "null", "main", preset.repeats, oracle),
         *(ArmPlan(spec.name, spec.role, "main", preset.repeats, spec) for spec in preset.arms),
-        ArmPlan("needle_free", "control", "needle_free", 1, oracle),
     ]
+    if preset.kind == "niah":
+        arms.append(ArmPlan("needle_free", "control", "needle_free", 1, oracle))
     return RunPlan(loaded, tuple(arms))
 
 
@@ -86,5 +89,17 @@ def _check(spec: ArmSpec, preset: Preset) -> None:
         raise UsageError(f"{where}: exact_layers without eviction mean nothing; set restoration, or drop exact_layers")
     if spec.engine == "native-baseline" and spec.label != NATIVE_BASELINE_LABEL:
         raise UsageError(f"{where}: a native baseline is labelled {NATIVE_BASELINE_LABEL}; set label so")
+    _check_drafter(spec, where)
     if isinstance(spec.exact_layers, tuple) and list(spec.exact_layers) != sorted(set(spec.exact_layers)):
         raise UsageError(f"{where}: exact_layers {list(spec.exact_layers)} must be ascending and without repeats")
+
+
+def _check_drafter(spec: ArmSpec, where: str) -> None:
+    if spec.engine not in DRAFTING:
+        if spec.drafter is not None:
+            raise UsageError(f"{where}: engine {spec.engine} drafts nothing; use one of {', '.join(DRAFTING)}")
+        return
+    if spec.drafter is None:
+        raise UsageError(f"{where}: engine {spec.engine} needs a drafter; set its kind, for example ngram")
+    if (spec.drafter.kind == "ngram") != (spec.drafter.model is None):
+        raise UsageError(f"{where}: drafter {spec.drafter.kind}: every drafter but ngram names a model, and ngram none")

@@ -19,18 +19,30 @@ RESERVED_ARMS = ("oracle", "oracle_again", "needle_free")
 """Arms every run of their kind has; the plan adds them, a preset cannot leave them out."""
 
 
+class DrafterSpec(Record):
+    """The proposer of a fused arm. `block_size` counts the last committed token and the drafts after it."""
+
+    kind: Literal["ngram", "model", "dflash", "dflash-torch"]
+    model: str | None = Field(None, max_length=500, description="As for a preset; none for ngram")
+    block_size: int = Field(8, ge=1, le=64)
+    graph: Literal["two_phase", "single"] = "two_phase"
+    dtype: Literal["float32", "bfloat16", "float16"] | None = None
+    shuffle_seed: int | None = Field(None, ge=0, description="Makes a negative control of the drafter")
+
+
 class ArmSpec(Record):
     """One arm beside the oracle. `exact_layers`: layer numbers, or a layer type, whose own K/V are all kept."""
 
     name: ArmName
     role: Literal["sut", "control", "peer"]
-    engine: Literal["ar", "native-baseline", "incremental"]
+    engine: Literal["ar", "native-baseline", "incremental", "fused", "fused-carry"]
     label: str | None = Field(None, max_length=100, description="What the arm is presented as")
     restoration: Literal["none", "identity", "ablate"] = "none"
     exact_layers: Literal["none", "full_attention", "sliding_attention"] | tuple[int, ...] = "none"
     sink: int = Field(4, ge=0, le=4096)
     window: int = Field(64, ge=1, le=65536)
     eviction: Literal["strict", "after"] = "strict"
+    drafter: DrafterSpec | None = None
 
 
 class NiahSpec(Record):
@@ -40,12 +52,17 @@ class NiahSpec(Record):
     prompt_style: Literal["auto", "chat", "completion"] = "auto"
 
 
-class Preset(Record):
-    """Everything a run needs to be told."""
+class CodeSpec(Record):
+    """The files to complete."""
+
+    items: int = Field(12, ge=2, le=56, description="Mean number of items a file shows before the cut")
+
+
+class BasePreset(Record):
+    """Everything a run needs to be told, whatever is asked."""
 
     name: ArmName
     title: str = Field(max_length=200)
-    kind: Literal["niah"]
     model: str = Field(min_length=1, max_length=500, description="A name of `k3 models list`, a folder or a hub id")
     samples: int = Field(5, ge=1, le=1000)
     repeats: int = Field(3, ge=1, le=50)
@@ -53,8 +70,25 @@ class Preset(Record):
     max_new_tokens: int = Field(16, ge=2, le=4096)
     prefill_chunk: int = Field(512, ge=1, le=8192)
     ignore_turn_stop: bool = False
-    workload: NiahSpec = NiahSpec()
     arms: tuple[ArmSpec, ...] = Field(min_length=1, max_length=20)
+
+
+class NiahPreset(BasePreset):
+    """A needle run."""
+
+    kind: Literal["niah"]
+    workload: NiahSpec = NiahSpec()
+
+
+class CodePreset(BasePreset):
+    """A code-completion run."""
+
+    kind: Literal["code"]
+    workload: CodeSpec = CodeSpec()
+
+
+Preset = NiahPreset | CodePreset
+KINDS: dict[str, type[NiahPreset] | type[CodePreset]] = {"niah": NiahPreset, "code": CodePreset}
 
 
 @dataclass(frozen=True)
@@ -93,8 +127,11 @@ def validate_preset(document: dict[str, Any], name: str) -> Preset:
     Raises:
         UsageError: naming the field and what is wrong with it.
     """
+    kind = document.get("kind")
+    if kind not in KINDS:
+        raise UsageError(f"preset {name}: kind: {kind!r} is none of {', '.join(KINDS)}")
     try:
-        preset = Preset.model_validate(_frozen(document))
+        preset: Preset = KINDS[str(kind)].model_validate(_frozen(document))
     except ValidationError as error:
         raise UsageError(f"preset {name}: {describe_invalid(error)}") from error
     names = [arm.name for arm in preset.arms]
@@ -126,21 +163,28 @@ def _apply(document: dict[str, Any], override: str) -> None:
     if parts[0] == "arms":
         _apply_arm(document, parts, value, override)
         return
-    model, target = (NiahSpec, document.setdefault("workload", {})) if parts[0] == "workload" else (Preset, document)
-    names = parts[1:] if parts[0] == "workload" else parts
+    kind = KINDS[str(document["kind"])]
+    if parts[0] == "workload":
+        known = list(type(kind.model_fields["workload"].default).model_fields)
+        _set(document.setdefault("workload", {}), parts[1:], known, value, override)
+        return
     fixed = ("name", "title", "kind", "arms", "workload")
-    known = [field for field in model.model_fields if model is NiahSpec or field not in fixed]
-    _set(target, names, known, value, override)
+    _set(document, parts, [field for field in kind.model_fields if field not in fixed], value, override)
 
 
 def _apply_arm(document: dict[str, Any], parts: list[str], value: Any, override: str) -> None:
     arms = {str(arm["name"]): arm for arm in document["arms"]}
-    if len(parts) != 3 or parts[1] not in arms:
-        given = parts[1] if len(parts) > 1 else ""
+    given = parts[1] if len(parts) > 1 else ""
+    if len(parts) < 3 or given not in arms:
         hint = nearest(given, list(arms))
         raise UsageError(f"--set {override!r}: no arm named {given!r}{hint}; write arms.NAME.FIELD=value")
-    known = [field for field in ArmSpec.model_fields if field not in ("name", "role", "engine")]
-    _set(arms[parts[1]], parts[2:], known, value, override)
+    if parts[2] == "drafter" and len(parts) > 3:
+        if "drafter" not in arms[given]:
+            raise UsageError(f"--set {override!r}: arm {given!r} drafts nothing")
+        _set(arms[given]["drafter"], parts[3:], list(DrafterSpec.model_fields), value, override)
+        return
+    known = [field for field in ArmSpec.model_fields if field not in ("name", "role", "engine", "drafter")]
+    _set(arms[given], parts[2:], known, value, override)
 
 
 def _set(target: dict[str, Any], names: list[str], known: list[str], value: Any, override: str) -> None:

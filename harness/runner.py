@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.clock import now, utc_now
-from harness.engines.base import DecodeLimit, Engine
+from harness.engines.base import Block, DecodeLimit, Engine
+from harness.engines.speculation import speculation
 from harness.errors import UsageError
 from harness.journal import Journal
 from harness.lab import Lab
 from harness.plan import ArmPlan, RunPlan
+from harness.preset import CodePreset
 from harness.progress import Progress
 from harness.provenance import read_provenance
 from harness.schedule import schedule
@@ -22,6 +24,7 @@ from reports.memory import ArmMemory, MemoryTable
 from reports.plan import PlanInfo, Run, Warmup, WorkloadInfo
 from reports.report import Report
 from workloads.base import Prompt, StopPolicy, workload_digest
+from workloads.code import Code
 from workloads.niah import Niah, score
 
 WARMUP_TOKENS = 4
@@ -33,6 +36,7 @@ class Prepared:
 
     plan: RunPlan
     lab: Lab
+    workload: Niah | Code
     engines: dict[str, Engine]
     prompts: dict[tuple[str, int], Prompt]
     limit: DecodeLimit
@@ -73,14 +77,7 @@ def prepare(plan: RunPlan, lab: Lab) -> Prepared:
         UsageError: a prompt cannot be made, or an arm's exact layers do not exist in this model.
     """
     preset = plan.preset
-    workload = Niah(
-        lines=preset.workload.lines,
-        samples=preset.samples,
-        seed=preset.seed,
-        sink=plan.needle_sink,
-        window=plan.needle_window,
-        style=lab.text.style(preset.workload.prompt_style),
-    )
+    workload = workload_of(plan, lab)
     try:
         prompts = workload.prompts(lab.text)
     except ValueError as error:
@@ -89,10 +86,26 @@ def prepare(plan: RunPlan, lab: Lab) -> Prepared:
     return Prepared(
         plan=plan,
         lab=lab,
+        workload=workload,
         engines={arm.name: lab.build(arm, preset.prefill_chunk) for arm in plan.arms},
         prompts={(prompt.prompt_set, prompt.sample): prompt for prompt in prompts},
         limit=DecodeLimit(preset.max_new_tokens, lab.text.stop_tokens(policy)),
         policy=policy,
+    )
+
+
+def workload_of(plan: RunPlan, lab: Lab) -> Niah | Code:
+    """What the preset asks for, in the prompt style that fits the model."""
+    preset = plan.preset
+    if isinstance(preset, CodePreset):
+        return Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed)
+    return Niah(
+        lines=preset.workload.lines,
+        samples=preset.samples,
+        seed=preset.seed,
+        sink=plan.needle_sink,
+        window=plan.needle_window,
+        style=lab.text.style(preset.workload.prompt_style),
     )
 
 
@@ -111,11 +124,11 @@ def skeleton(prepared: Prepared) -> Report:
         preset=plan.preset_info(),
         provenance=read_provenance([lab.model], lab.device, lab.blas),
         workload=WorkloadInfo(
-            name=Niah.name,
-            generator_version=Niah.generator_version,
+            name=prepared.workload.name,
+            generator_version=prepared.workload.generator_version,
             seed=preset.seed,
             digest=digest,
-            prompt_style=lab.text.style(preset.workload.prompt_style),
+            prompt_style=prepared.workload.style,
             prompts=tuple(prompt.record() for prompt in prompts),
         ),
         plan=PlanInfo(
@@ -152,10 +165,11 @@ def _warm_up(prepared: Prepared, arm: ArmPlan) -> Warmup:
     prompt = prepared.prompts[(arm.prompt_set, 0)]
     engine = prepared.engines[arm.name]
     session = engine.prefill(prompt.tokens)
-    for _ in engine.decode(session, DecodeLimit(WARMUP_TOKENS, {})):
+    block = engine.drafter.block_size or 1 if engine.drafter is not None else 1
+    for _ in engine.decode(session, DecodeLimit(WARMUP_TOKENS * block, {})):
         pass
     chunk = prepared.plan.preset.prefill_chunk
-    shapes = {min(chunk, len(prompt.tokens)), len(prompt.tokens) % chunk or chunk, 1}
+    shapes = {min(chunk, len(prompt.tokens)), len(prompt.tokens) % chunk or chunk, 1, block}
     return Warmup(arm=arm.name, runs=1, shapes=tuple(sorted(shapes)))
 
 
@@ -168,11 +182,12 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
     session = engine.prefill(prompt.tokens)
     first_known = now()
     after_prefill = engine.stats(session)
-    tokens = [session.first_token]
+    blocks: list[Block] = []
     for block in engine.decode(session, prepared.limit):
-        tokens += block.tokens
+        blocks.append(block)
     end = now()
     stats = engine.stats(session)
+    tokens = [session.first_token, *(token for block in blocks for token in block.tokens)]
     text = prepared.lab.text.answer_text(tokens)
     stages = after_prefill.restoration_s + after_prefill.aux_s
     return Measurement(
@@ -199,6 +214,7 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
         peak_bytes=prepared.lab.peak(),
         fallbacks=stats.fallbacks,
         decode_loop=engine.decode_loop,
+        speculation=speculation(blocks) if engine.drafter is not None else None,
     )
 
 

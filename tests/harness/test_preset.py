@@ -13,7 +13,7 @@ def test_every_shipped_preset_loads_and_plans(name: str) -> None:
     assert plan.preset.name == name
     roles = [arm.role for arm in plan.arms]
     assert roles.count("oracle") == roles.count("null") == 1
-    assert any(arm.prompt_set == "needle_free" for arm in plan.arms)
+    assert any(arm.prompt_set == "needle_free" for arm in plan.arms) == (plan.preset.kind == "niah")
 
 
 def test_overrides_are_applied_and_remembered() -> None:

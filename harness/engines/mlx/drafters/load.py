@@ -1,11 +1,14 @@
 """From a drafter request to a loaded drafter."""
 
 from harness.engines.mlx.drafters.base import Drafter
+from harness.engines.mlx.drafters.dflash import DflashDrafter
+from harness.engines.mlx.drafters.dflash_torch import TorchDflashDrafter
 from harness.engines.mlx.drafters.ngram import NgramDrafter
 from harness.engines.mlx.drafters.shuffled import ShuffledDrafter
 from harness.engines.mlx.load import Verifier
 from harness.engines.registry import DrafterRequest
 from harness.errors import UsageError
+from harness.models.resolve import resolve
 
 
 def load_drafter(request: DrafterRequest, verifier: Verifier) -> Drafter:
@@ -27,4 +30,14 @@ def _load(request: DrafterRequest, verifier: Verifier) -> Drafter:
         if request.model is not None or request.dtype is not None:
             raise UsageError("drafter: ngram has no weights; leave out model and dtype")
         return NgramDrafter()
-    raise UsageError(f"drafter: kind {request.kind!r} is unknown")
+    if request.model is None:
+        raise UsageError(f"drafter: {request.kind} needs a model; name its folder or registry entry")
+    resolved = resolve(request.model)
+    runtime = DflashDrafter if request.kind == "dflash" else TorchDflashDrafter
+    drafter = runtime(resolved.folder, resolved.weights, verifier, request.dtype)
+    if request.block_size > drafter.trained_block_size:
+        raise UsageError(
+            f"drafter: block_size: {request.block_size} is more than the {drafter.trained_block_size} positions "
+            f"{resolved.id} was trained for"
+        )
+    return drafter
