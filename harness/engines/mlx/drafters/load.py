@@ -3,12 +3,15 @@
 from harness.engines.mlx.drafters.base import Drafter
 from harness.engines.mlx.drafters.dflash import DflashDrafter
 from harness.engines.mlx.drafters.dflash_torch import TorchDflashDrafter
+from harness.engines.mlx.drafters.model import ModelDrafter
 from harness.engines.mlx.drafters.ngram import NgramDrafter
 from harness.engines.mlx.drafters.shuffled import ShuffledDrafter
 from harness.engines.mlx.load import Verifier
 from harness.engines.registry import DrafterRequest
 from harness.errors import UsageError
 from harness.models.resolve import resolve
+
+PREFILL_CHUNK = 512
 
 
 def load_drafter(request: DrafterRequest, verifier: Verifier) -> Drafter:
@@ -32,7 +35,11 @@ def _load(request: DrafterRequest, verifier: Verifier) -> Drafter:
         return NgramDrafter()
     if request.model is None:
         raise UsageError(f"drafter: {request.kind} needs a model; name its folder or registry entry")
+    if request.kind == "model" and request.dtype is not None:
+        raise UsageError("drafter: dtype: a model drafts in the type of its weights; leave it out")
     resolved = resolve(request.model)
+    if request.kind == "model":
+        return ModelDrafter.load(resolved.folder, resolved.weights, verifier, PREFILL_CHUNK)
     runtime = DflashDrafter if request.kind == "dflash" else TorchDflashDrafter
     drafter = runtime(resolved.folder, resolved.weights, verifier, request.dtype)
     if request.block_size > drafter.trained_block_size:

@@ -1,0 +1,120 @@
+"""The `model` drafter: a small autoregressive model of the same vocabulary, as in mlx-lm's speculative decoding."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import mlx.core as mx
+
+from harness.engines.acceptance import leading_matches
+from harness.engines.mlx.drafters.base import DraftCounters, token_ids
+from harness.engines.mlx.kv_layout import plain_caches
+from harness.engines.mlx.load import Verifier, load_verifier
+from harness.engines.mlx.memory import kv_bytes
+from harness.engines.mlx.rollback import trim
+from harness.errors import EngineError
+
+AHEAD = 2
+"""Committed tokens that wait for the next proposal instead of a forward of their own: the last draft of a block that
+was accepted whole, and the verifier's token that a block without drafts committed."""
+
+
+class ModelDraft:
+    """One stream in the small model's cache, on the all-KVCache layout so that any rejected draft can be trimmed.
+
+    The cache holds the context up to `pending`, then whatever was drafted and not yet decided.
+    """
+
+    def __init__(self, model: Any, chunk: int) -> None:
+        self.counters = DraftCounters()
+        self._model, self._chunk = model, chunk
+        self._caches = plain_caches(model)
+        self._pending: list[int] = []
+        self._read: list[int] = []
+        self._undecided: mx.array | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its cache."""
+        return kv_bytes(self._caches)
+
+    def propose(self, last: int, limit: int) -> list[int]:
+        """Greedy tokens after `last`, one forward each."""
+        return token_ids(self.propose_lazily(last, limit))
+
+    def propose_lazily(self, last: int, limit: int) -> mx.array:
+        """The same, (limit,), not evaluated: each forward takes the token of the one before as it is in the graph."""
+        fed = mx.array([*self._pending, last], mx.int32)
+        self._read = [last]
+        self._pending = []
+        drafts: list[mx.array] = []
+        for _ in range(limit):
+            logits = self._model(fed[None], cache=self._caches)
+            fed = mx.argmax(logits[0, -1:], axis=-1).astype(mx.int32)
+            mx.async_eval(fed)
+            drafts.append(fed)
+        self._undecided = mx.concatenate(drafts)
+        self.counters.proposals += 1
+        self.counters.proposed += limit
+        return self._undecided
+
+    def extend(self, tokens: Sequence[int], features: mx.array | None) -> None:
+        """Trim what was rejected; what the cache lacks waits, or is read now if it is more than a block leaves over."""
+        held: list[int] = []
+        if self._undecided is not None:
+            # The newest draft was proposed and never read.
+            held = [*self._read, *token_ids(self._undecided)[:-1]]
+        kept = leading_matches(held, tokens)
+        trim(self._caches, len(held) - kept)
+        self._undecided, self._read = None, []
+        self._pending += tokens[kept:]
+        self.counters.context += len(tokens)
+        if len(self._pending) > AHEAD:
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Read what is pending, in chunks, as prefill does."""
+        for start in range(0, len(self._pending), self._chunk):
+            self._model(mx.array([self._pending[start : start + self._chunk]]), cache=self._caches)
+            mx.eval([cache.state for cache in self._caches])
+        self._pending = []
+
+
+class ModelDrafter:
+    """A small model loaded from a folder."""
+
+    single_graph: ClassVar[bool] = True
+    name: ClassVar[str] = "model"
+    runtime: ClassVar[str] = "mlx"
+    layers: ClassVar[tuple[int, ...]] = ()
+
+    def __init__(self, drafting: Verifier, weights: str | None, verifier: Verifier, chunk: int) -> None:
+        """Draft with the loaded model `drafting`, whose weights have the digest `weights`.
+
+        Raises:
+            EngineError: another vocabulary, or caches that cannot be trimmed exactly.
+        """
+        if drafting.facts.vocab != verifier.facts.vocab:
+            raise EngineError(
+                f"drafter: a vocabulary of {drafting.facts.vocab} tokens, the verifier's has {verifier.facts.vocab}"
+            )
+        self.weights, self.dtype = weights, drafting.facts.dtype
+        self._model, self._chunk = drafting.model, chunk
+        plain_caches(self._model)
+
+    @classmethod
+    def load(cls, folder: Path, weights: str, verifier: Verifier, chunk: int) -> "ModelDrafter":
+        """The model in `folder`.
+
+        Raises:
+            ModelError: it cannot be loaded. EngineError: as the constructor, or other token ids for the same texts.
+        """
+        drafting = load_verifier(folder)
+        probe = "def main():\n    return 1  # Ωmega, 2 %\n"
+        if verifier.tokenizer is not None and drafting.tokenizer.encode(probe) != verifier.tokenizer.encode(probe):
+            raise EngineError("drafter: its tokenizer gives other token ids than the verifier's; drafts mean nothing")
+        return cls(drafting, weights, verifier, chunk)
+
+    def begin(self) -> ModelDraft:
+        """An empty cache."""
+        return ModelDraft(self._model, self._chunk)

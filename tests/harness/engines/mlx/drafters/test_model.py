@@ -1,0 +1,74 @@
+"""A small model as drafter: the same tokens as its own greedy stream, whatever was accepted of them before."""
+
+import mlx.core as mx
+import pytest
+
+from harness.engines.base import DecodeLimit
+from harness.engines.mlx.drafters.model import ModelDraft, ModelDrafter
+from harness.engines.mlx.fused import FusedEngine
+from harness.engines.mlx.fused_carry import FusedCarryEngine
+from harness.engines.mlx.load import Verifier
+from harness.engines.registry import DrafterRequest, EngineSettings, build
+from harness.errors import EngineError, UsageError
+from tests.harness.engines.mlx.lively_models import lively_gemma, lively_gemma4
+from tests.harness.engines.mlx.tiny_models import prompt_of, tiny_llama
+
+
+def greedy(verifier: Verifier, tokens: list[int], count: int) -> list[int]:
+    """Without a cache."""
+    whole = list(tokens)
+    for _ in range(count):
+        whole.append(int(mx.argmax(verifier.model(mx.array([whole]))[0, -1]).item()))
+    return whole[len(tokens) :]
+
+
+@pytest.mark.parametrize("accepted", range(5))
+def test_it_goes_on_from_what_was_committed(accepted: int) -> None:
+    draft = ModelDraft(lively_gemma().model, 16)
+    context = prompt_of(40)
+    draft.extend(context[:16], None)
+    draft.extend(context[16:], None)
+    last = 7
+    for _ in range(4):
+        drafts = draft.propose(last, 4)
+        assert drafts == greedy(lively_gemma(), [*context, last], 4)
+        kept = [last, *drafts[:accepted]]
+        draft.extend(kept, None)
+        context += kept
+        last = (drafts[-1] + 11) % 97
+    draft.extend([last], None)
+    context.append(last)
+    assert draft.propose(3, 2) == greedy(lively_gemma(), [*context, 3], 2)
+    assert draft.counters.context == len(context)
+    assert draft.nbytes > 0
+
+
+@pytest.mark.parametrize("graph", ["two_phase", "single"])
+@pytest.mark.parametrize("engine_class", [FusedEngine, FusedCarryEngine])
+@pytest.mark.parametrize("drafting", [lively_gemma, lively_gemma4, tiny_llama])
+def test_it_is_lossless(drafting, engine_class, graph: str) -> None:
+    verifier, limit, prompt = lively_gemma(), DecodeLimit(40, {}), prompt_of(40)
+    request = DrafterRequest("model", model="unused", block_size=5, graph=graph)
+    settings = EngineSettings(prefill_chunk=16, drafter=request)
+    fused = engine_class(verifier, settings, ModelDrafter(drafting(), None, verifier, 16))
+    oracle = build("ar", verifier, EngineSettings(prefill_chunk=16))
+    session = oracle.prefill(prompt)
+    expected = [session.first_token, *(block.tokens[0] for block in oracle.decode(session, limit))]
+    session = fused.prefill(prompt)
+    blocks = list(fused.decode(session, limit))
+    assert [session.first_token, *(token for block in blocks for token in block.tokens)] == expected
+    if drafting is lively_gemma:
+        assert all(block.accepted == block.drafted for block in blocks)
+
+
+def test_another_vocabulary_is_refused() -> None:
+    small = lively_gemma()
+    other = Verifier(small.model, None, small.facts.__class__(**{**vars(small.facts), "vocab": 50}))
+    with pytest.raises(EngineError, match="vocabulary of 50"):
+        ModelDrafter(other, None, small, 16)
+
+
+def test_a_model_drafts_in_its_own_type() -> None:
+    request = DrafterRequest("model", model="smollm2-135m", dtype="bfloat16")
+    with pytest.raises(UsageError, match="leave it out"):
+        build("fused", tiny_llama(), EngineSettings(drafter=request))
