@@ -9,6 +9,9 @@ from reports.plan import PromptRecord
 from reports.provenance import ModelInfo
 from reports.report import Report
 
+WEIGHTLESS_DRAFTERS = frozenset({"ngram", "prompt_lookup", "shuffled ngram"})
+"""Drafters that propose from the text itself; every other one is a model, and has weights to be identified by."""
+
 
 @dataclass(frozen=True)
 class Case:

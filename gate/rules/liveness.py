@@ -132,9 +132,10 @@ def _contradiction(arm: Arm, row: Measurement) -> Contradiction | None:
     mode = arm.restoration.mode if arm.restoration is not None else "none"
     done, gone, active = row.restored_positions, row.evicted_positions, row.restoration_active
     least = least_restoration_s(arm, row)
-    if mode in ("none", "ablate") and (active or done):
-        shown = str(done) if done is not None else "some"
-        return "restored_positions", f"restored {shown} positions in an arm of mode {mode}", shown, "0"
+    if mode in ("none", "ablate") and done:
+        return "restored_positions", f"restored {done} positions in an arm of mode {mode}", str(done), "0"
+    if mode in ("none", "ablate") and active:
+        return "restoration_active", f"says that it restored, in an arm of mode {mode}", "true", "false"
     if done and active is False:
         return "restoration_active", f"restored {done} positions and says that it restored none", "false", "true"
     if done == 0 and active:

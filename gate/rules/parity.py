@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 
 from gate import thresholds
-from gate.case import Case, drafts
+from gate.case import WEIGHTLESS_DRAFTERS, Case, drafts
 from gate.registry import claim_rule, evidence_rule
 from gate.results import compared, disagreements, parity_shown
 from gate.rule import SPEEDUP, Finding
 from reports.claims import Claim
 from reports.parity import ParityResult
-
-WEIGHTLESS = ("ngram", "prompt_lookup")
-"""Drafters that are a rule, not a model: nothing was ported."""
 
 
 @claim_rule(
@@ -30,7 +27,7 @@ def parity_required(case: Case, claim: Claim) -> Iterator[Finding]:
         return
     drafter = arm.drafter
     weights = drafter.weights if drafter is not None else None
-    if drafter is not None and weights is None and drafter.name in WEIGHTLESS and not _has_drafter_model(case):
+    if drafter is not None and weights is None and drafter.name in WEIGHTLESS_DRAFTERS and not _has_drafter_model(case):
         return
     if weights is None or weights not in case.parity | parity_shown(case.report):
         name = drafter.name if drafter is not None else "an unknown drafter"

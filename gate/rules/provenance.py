@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 
 from gate import thresholds
-from gate.case import Case
+from gate.case import WEIGHTLESS_DRAFTERS, Case
 from gate.registry import claim_rule, evidence_rule
 from gate.rule import ALL_METRICS, Finding
 from reports.claims import Claim
 from reports.provenance import ModelInfo
 from reports.report import Report
-
-WEIGHTLESS = frozenset({"ngram", "prompt_lookup"})
-"""Drafters that propose from the text itself; every other one is a model, and has weights to be identified by."""
 
 
 @evidence_rule(
@@ -110,7 +107,7 @@ def model_unidentified(case: Case) -> Iterator[Finding]:
     drafters = {model.weights for model in models if model.role == "drafter"}
     for arm in case.report.arms:
         weights = arm.drafter.weights if arm.drafter is not None else None
-        needed = arm.drafter is not None and arm.drafter.name not in WEIGHTLESS
+        needed = arm.drafter is not None and arm.drafter.name not in WEIGHTLESS_DRAFTERS
         if (needed or weights is not None) and (weights is None or weights not in drafters):
             yield _not_listed(arm.name, "drafter.weights", "drafter", str(weights)[:23], len(drafters))
         projects = arm.restoration is not None and arm.restoration.mode == "f_theta"

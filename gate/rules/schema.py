@@ -25,7 +25,7 @@ LEGACY_SCHEMA = outside_rule(
     severity="legacy",
 )
 
-ENGINES = frozenset({"ar", "native-baseline", "incremental", "fused"})
+ENGINES = frozenset({"ar", "native-baseline", "incremental", "fused", "fused-carry"})
 """Engines of K3, by the names that reports carry. What an unknown engine does, no rule can know."""
 
 

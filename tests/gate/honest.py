@@ -214,7 +214,7 @@ def _code_sut(name: str, say: Callable[[int], Stream]) -> Recipe:
         return _native(say)
     dflash = name == "dflash"
     info = DrafterInfo(
-        name="dflash" if dflash else "prompt_lookup",
+        name="dflash" if dflash else "ngram",
         weights=_digest("dflash-smollm2") if dflash else None,
         runtime="mlx" if dflash else "python",
         dtype="float32" if dflash else None,

@@ -1,0 +1,138 @@
+"""Streams of lossless arms against the verifier's choice and the oracle's stream, with ties; and collapsed ones."""
+
+import pytest
+
+from gate import thresholds
+from reports.measurement import Mismatch
+from tests.gate.asking import ask
+from tests.gate.edits import edit_arm, edit_first_row, set_first_row, set_rows, set_verifier
+from tests.gate.honest import Setup, measured_code, measured_niah
+
+CODE = measured_code(Setup(samples=2, repeats=2, max_new_tokens=12, draft_arms=("ngram",)))
+NIAH = measured_niah(Setup(samples=2, repeats=1))
+
+
+def other_token(report, arm, place, token=7):
+    def edit(row):
+        ids = (*row.token_ids[:place], token, *row.token_ids[place + 1 :])
+        return row.replace(token_ids=ids, text=f"{row.text}'")
+
+    return edit_first_row(report, arm, edit)
+
+
+def audited(report, arm, *misses):
+    """The audit of the arm's first row, with these mismatches."""
+
+    def edit(one):
+        first = one.stream_audit.streams[0].replace(mismatches=misses)
+        others = tuple(s for s in one.stream_audit.streams if (s.sample, s.repeat) != (0, 0))
+        return one.replace(stream_audit=one.stream_audit.replace(streams=(first, *others)))
+
+    return edit_arm(report, arm, edit)
+
+
+def test_a_token_that_is_not_the_argmax_diverges():
+    report = audited(CODE, "fused_ngram", Mismatch(position=3, emitted=1, argmax=2, gap=0.5))
+    assert [finding.found for finding in ask("STREAM_DIVERGENCE", report)] == ["0.5"]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "gap", "diverges"),
+    [
+        ("float32", thresholds.NEAR_TIE_GAP, False),
+        ("float32", thresholds.NEAR_TIE_GAP * 1.01, True),
+        ("bfloat16", thresholds.NEAR_TIE_GAP_BFLOAT16, False),
+        ("bfloat16", thresholds.NEAR_TIE_GAP_BFLOAT16 * 1.01, True),
+        ("float16", thresholds.NEAR_TIE_GAP_FLOAT16 * 1.01, True),
+        (None, thresholds.NEAR_TIE_GAP * 1.01, True),
+    ],
+)
+def test_a_tie_is_as_wide_as_the_verifiers_precision(dtype, gap, diverges):
+    report = audited(CODE, "fused_ngram", Mismatch(position=3, emitted=1, argmax=2, gap=gap))
+    assert bool(ask("STREAM_DIVERGENCE", set_verifier(report, dtype=dtype))) is diverges
+
+
+def test_a_stream_that_leaves_the_oracles_must_tie_there():
+    report = other_token(CODE, "fused_ngram", 5)
+    assert [finding.found for finding in ask("STREAM_DIVERGENCE", report)] == ["differs at token 5"]
+    tie = Mismatch(position=5, emitted=7, argmax=8, gap=0.001)
+    assert not ask("STREAM_DIVERGENCE", audited(report, "fused_ngram", tie))
+    elsewhere = Mismatch(position=4, emitted=7, argmax=8, gap=0.001)
+    assert ask("STREAM_DIVERGENCE", audited(report, "fused_ngram", elsewhere))
+
+
+def test_a_stream_that_ends_before_the_oracles_diverges():
+    report = edit_first_row(CODE, "fused_ngram", lambda row: row.replace(token_ids=row.token_ids[:-2]))
+    assert [finding.found for finding in ask("STREAM_DIVERGENCE", report)] == ["differs at token 10"]
+
+
+def test_repeats_of_one_arm_are_compared_too():
+    def last(row):
+        return row.replace(token_ids=(*row.token_ids[:-1], 7))
+
+    report = edit_arm(
+        CODE,
+        "oracle",
+        lambda arm: arm.replace(measurements=tuple(last(row) if row.repeat == 1 else row for row in arm.measurements)),
+    )
+    assert {finding.arm for finding in ask("STREAM_DIVERGENCE", report)} >= {"oracle"}
+
+
+def test_a_lossy_arm_may_say_what_it_likes():
+    assert NIAH.arms[3].name == "ablate"
+    assert not ask("STREAM_DIVERGENCE", NIAH)
+
+
+def test_texts_are_compared_where_ids_are_missing():
+    report = set_rows(set_rows(CODE, "oracle", token_ids=None), "fused_ngram", token_ids=None)
+    assert not ask("STREAM_DIVERGENCE", report)
+    assert ask("STREAM_DIVERGENCE", set_first_row(report, "fused_ngram", text="something else"))
+
+
+@pytest.mark.parametrize(
+    ("miss", "faulty"),
+    [
+        (Mismatch(position=99, emitted=1, argmax=2, gap=0.001), True),
+        (Mismatch(position=3, emitted=1, argmax=2, gap=0.001), True),
+        (Mismatch(position=3, emitted=CODE.arms[2].measurements[0].token_ids[3], argmax=2, gap=-0.5), True),
+        (Mismatch(position=3, emitted=CODE.arms[2].measurements[0].token_ids[3], argmax=2, gap=0.001), False),
+    ],
+)
+def test_an_audit_fits_its_stream(miss, faulty):
+    assert bool(ask("STREAM_AUDIT_MISMATCH", audited(CODE, "fused_ngram", miss))) is faulty
+
+
+def test_an_audit_of_a_row_that_is_not_there_fits_nothing():
+    report = edit_arm(CODE, "fused_ngram", lambda arm: arm.replace(measurements=arm.measurements[1:]))
+    assert ask("STREAM_AUDIT_MISMATCH", report)
+
+
+def test_one_audit_serves_all_rows_with_that_stream():
+    assert len(CODE.arms[2].measurements) == 4
+    assert len(CODE.arms[2].stream_audit.streams) == 2
+    assert not ask("STREAM_UNAUDITED", CODE)
+
+
+def test_a_changed_stream_is_not_audited_by_its_twin():
+    report = edit_arm(
+        CODE,
+        "fused_ngram",
+        lambda arm: arm.replace(
+            measurements=tuple(
+                row.replace(token_ids=(*row.token_ids[:-1], 7)) if row.repeat == 1 else row for row in arm.measurements
+            )
+        ),
+    )
+    assert [finding.found for finding in ask("STREAM_UNAUDITED", report)] == ["2"]
+
+
+def test_controls_need_no_audit():
+    report = edit_arm(NIAH, "needle_free", lambda arm: arm.replace(stream_audit=None))
+    assert not ask("STREAM_UNAUDITED", report)
+
+
+@pytest.mark.parametrize("text", ["yes " * 9, "a\n" * 8 + "b", "x" * 64])
+def test_a_collapsed_text_of_an_arm_under_test(text):
+    report = set_first_row(CODE, "fused_ngram", text=text)
+    assert [finding.sample for finding in ask("OUTPUT_DEGENERATE", report)] == [0]
+    assert not ask("OUTPUT_DEGENERATE", set_first_row(CODE, "oracle", text=text))
