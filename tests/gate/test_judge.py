@@ -76,6 +76,20 @@ def test_judging_twice_gives_the_same_and_changes_nothing():
     assert report.model_dump_json() == before
 
 
+def test_judging_reads_no_file_and_no_clock(monkeypatch):
+    report = honest_code(SMALL)
+    expected = judge(report)
+
+    def refused(*_: object, **__: object):
+        raise AssertionError("judge() is pure")
+
+    for name in ("builtins.open", "os.open", "os.stat", "time.time", "time.perf_counter", "time.monotonic"):
+        monkeypatch.setattr(name, refused)
+    found = judge(report)
+    monkeypatch.undo()
+    assert found == expected
+
+
 def test_concluding_twice_gives_the_same():
     report = honest_niah(SMALL)
     assert conclude(report) == report
