@@ -47,11 +47,6 @@ class Case:
         return next((arm for arm in self.report.arms if arm.role == "null"), None)
 
     @cached_property
-    def needle_free(self) -> Arm | None:
-        """The arm that was asked for a code which is not in its haystack."""
-        return next((arm for arm in self.report.arms if arm.prompt_set == "needle_free"), None)
-
-    @cached_property
     def under_test(self) -> tuple[Arm, ...]:
         """Arms whose performance may be claimed: role `sut` or `peer`."""
         return tuple(arm for arm in self.report.arms if arm.role in ("sut", "peer"))

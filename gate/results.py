@@ -16,15 +16,11 @@ IDENTITY = "identity"
 
 @dataclass(frozen=True)
 class CodecFigures:
-    """A codec over its samples, each figure none where nothing gives it.
-
-    `counted`: bits a value, error and recall come from samples, not from what a tool printed.
-    """
+    """A codec over its samples, each figure none where nothing gives it."""
 
     bits: float | None
     error: float | None
     recall: float | None
-    counted: bool
 
 
 def compared(block: ParityBlock) -> int:
@@ -80,7 +76,6 @@ def codec_figures(arm: CodecArm) -> CodecFigures:
         bits if bits is not None else arm.stated_bits,
         error if error is not None else arm.stated_relative_error,
         recall if recall is not None else arm.stated_recall,
-        counted=None not in (bits, error, recall),
     )
 
 
