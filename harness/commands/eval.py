@@ -37,17 +37,19 @@ def command(
 
 def execute(plan: RunPlan, out: Path | None, json_output: bool) -> NoReturn:
     """Measure, judge, write, read back, print; ends the command with the exit code of the verdict."""
+    from gate.batch import Judge
     from gate.judge import conclude, judge
 
     out = choose_output(plan, out)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
     with bar(plan.preset.title) as progress:
         report = measure(plan, out, progress)
+    parity = Judge().parity_in(out.parent)
     try:
-        write_report(conclude(report), out)
+        write_report(conclude(report, parity), out)
     except OSError as error:
         raise OutputError(f"{out}: cannot be written ({error.strerror}); the rows are kept in it") from error
-    judgement = judge(load_report(out))
+    judgement = judge(load_report(out), parity=parity)
     print_judgement(judgement, out, json_output)
     raise typer.Exit(2 if judgement.violations else 0)
 
