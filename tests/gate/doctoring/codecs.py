@@ -1,0 +1,237 @@
+"""Codecs of the K/V cache: bits, errors, recall, verdicts."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from reports.kvquant import CodecArm, CodecSample
+from reports.report import Report
+from tests.gate.doctoring.doctoring import doctoring
+from tests.gate.edits import set_plan
+
+BAD = "lattice_d4"
+"""A codec that errs less than affine 4, at more bits."""
+
+Change = Callable[[CodecSample], CodecSample]
+
+
+def _codec(report: Report, name: str, edit: Callable[[CodecArm], CodecArm]) -> Report | None:
+    result = report.kv_quant
+    if result is None:
+        return None
+    arms = tuple(edit(arm) if arm.name == name else arm for arm in result.arms)
+    return report.replace(kv_quant=result.replace(arms=arms))
+
+
+def _samples(report: Report, name: str, edit: Change) -> Report | None:
+    return _codec(report, name, lambda arm: arm.replace(samples=tuple(edit(row) for row in arm.samples)))
+
+
+def _verdicts(report: Report | None, worthwhile: Callable[[str, bool], bool]) -> Report | None:
+    """`report` with its printed verdicts edited."""
+    result = report.kv_quant if report is not None else None
+    if report is None or result is None:
+        return None
+    verdicts = tuple(one.replace(worthwhile=worthwhile(one.arm, one.worthwhile)) for one in result.verdicts)
+    return report.replace(kv_quant=result.replace(verdicts=verdicts))
+
+
+def _praised(report: Report | None) -> Report | None:
+    return _verdicts(report, lambda arm, stated: stated or arm == BAD)
+
+
+def _set(report: Report, **changes: Any) -> Report | None:
+    return report.replace(kv_quant=report.kv_quant.replace(**changes)) if report.kv_quant is not None else None
+
+
+@doctoring()
+def flip_verdict(report: Report, rng: random.Random) -> Report | None:
+    """A codec that is not worthwhile is printed as such."""
+    return _praised(report)
+
+
+@doctoring()
+def shrink_stored_bytes(report: Report, rng: random.Random) -> Report | None:
+    """A codec is said to store less, and printed as worthwhile."""
+    by = rng.uniform(0.4, 0.7)
+    return _praised(_samples(report, BAD, lambda row: row.replace(stored_bytes=round((row.stored_bytes or 0) * by))))
+
+
+@doctoring()
+def shrink_stored_bytes_of_some(report: Report, rng: random.Random) -> Report | None:
+    """A codec is said to store a tenth in one sample."""
+    return _praised(
+        _samples(
+            report, BAD, lambda row: row.replace(stored_bytes=(row.stored_bytes or 0) // 10) if not row.sample else row
+        )
+    )
+
+
+@doctoring()
+def inflate_values(report: Report, rng: random.Random) -> Report | None:
+    """A codec is said to stand for more values, and printed as worthwhile."""
+    return _praised(_samples(report, BAD, lambda row: row.replace(values=(row.values or 0) * 2)))
+
+
+@doctoring()
+def state_fewer_bits(report: Report, rng: random.Random) -> Report | None:
+    """A codec is printed with fewer bits than it stores."""
+    return _praised(_codec(report, BAD, lambda arm: arm.replace(stated_bits=4.0)))
+
+
+@doctoring()
+def inflate_reference_bits(report: Report, rng: random.Random) -> Report | None:
+    """Affine 4 is said to store more, so that another codec stores no more."""
+    return _praised(
+        _samples(report, "affine4", lambda row: row.replace(stored_bytes=round((row.stored_bytes or 0) * 1.5)))
+    )
+
+
+@doctoring()
+def affine_without_scales(report: Report, rng: random.Random) -> Report | None:
+    """Affine 8 is said to store 4 bits a value, without scales."""
+    edited = _samples(report, "affine8", lambda row: row.replace(stored_bytes=(row.values or 0) // 2))
+    return _verdicts(edited, lambda arm, stated: stated or arm == "affine8")
+
+
+def bad_codec(report: Report) -> Report | None:
+    """The truth: a codec at few bits errs more than affine 4."""
+    edited = _samples(
+        report, "hadamard_e8", lambda row: row.replace(relative_error_k=0.05 + row.sample * 1e-4, relative_error_v=0.04)
+    )
+    return _verdicts(edited, lambda arm, stated: False)
+
+
+@doctoring(truth=bad_codec)
+def shrink_errors(report: Report, rng: random.Random) -> Report | None:
+    """A codec is said to err less, and printed as worthwhile."""
+    edited = _samples(
+        report,
+        "hadamard_e8",
+        lambda row: row.replace(
+            relative_error_k=(row.relative_error_k or 0.0) / 10, relative_error_v=(row.relative_error_v or 0.0) / 10
+        ),
+    )
+    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+
+
+@doctoring(truth=bad_codec)
+def inflate_reference_errors(report: Report, rng: random.Random) -> Report | None:
+    """Affine 4 is said to err more."""
+    edited = _samples(
+        report, "affine4",
+        lambda row: row.replace(
+            relative_error_k=(row.relative_error_k or 0.0) * 4, relative_error_v=(row.relative_error_v or 0.0) * 8
+        ),
+    )  # fmt: skip
+    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+
+
+@doctoring(truth=bad_codec)
+def state_smaller_error(report: Report, rng: random.Random) -> Report | None:
+    """A codec is printed with a smaller error than its samples have."""
+    edited = _codec(report, "hadamard_e8", lambda arm: arm.replace(stated_relative_error=0.001))
+    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+
+
+def losing_codec(report: Report) -> Report | None:
+    """The truth: a codec at few bits loses an answer that affine 4 keeps."""
+    edited = _samples(
+        report, "hadamard_e8",
+        lambda row: row.replace(correct=False, text="the red barn", token_ids_equal_oracle=False)
+        if not row.sample else row,
+    )  # fmt: skip
+    return _verdicts(edited, lambda arm, stated: False)
+
+
+@doctoring(truth=losing_codec)
+def flip_codec_score(report: Report, rng: random.Random) -> Report | None:
+    """A codec's wrong answer is counted as right."""
+    edited = _samples(report, "hadamard_e8", lambda row: row.replace(correct=True))
+    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+
+
+@doctoring(truth=losing_codec)
+def edit_codec_text(report: Report, rng: random.Random) -> Report | None:
+    """A codec's wrong answer is edited."""
+    prompts = report.workload.prompts if report.workload is not None else ()
+    answers = {prompt.sample: prompt.answer for prompt in prompts}
+    edited = _samples(report, "hadamard_e8", lambda row: row.replace(correct=True, text=answers[row.sample]))
+    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+
+
+@doctoring(truth=losing_codec)
+def drop_codec_sample(report: Report, rng: random.Random) -> Report | None:
+    """The sample that a codec lost goes from its arm."""
+    edited = _codec(report, "hadamard_e8", lambda arm: arm.replace(samples=arm.samples[1:]))
+    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+
+
+@doctoring(truth=losing_codec)
+def drop_codec_sample_everywhere(report: Report, rng: random.Random) -> Report | None:
+    """The sample that a codec lost goes from all arms and from the workload, with plan and digest to match."""
+    from tests.gate.doctoring.reshape import with_prompts
+
+    result, workload = report.kv_quant, report.workload
+    if result is None or workload is None or len(workload.prompts) < 2:
+        return None
+    arms = tuple(
+        arm.replace(samples=tuple(row.replace(sample=row.sample - 1) for row in arm.samples[1:])) for arm in result.arms
+    )
+    prompts = [p.replace(sample=p.sample - 1) for p in workload.prompts if p.sample]
+    report = with_prompts(report.replace(kv_quant=result.replace(arms=arms)), prompts)
+    report = set_plan(report, samples=len(prompts))
+    return _verdicts(report, lambda arm, stated: arm == "hadamard_e8")
+
+
+def unclean(report: Report) -> Report | None:
+    """The truth: storing K/V unchanged changes something."""
+    return _samples(
+        report, "identity", lambda row: row.replace(relative_error_k=3e-3, token_ids_equal_oracle=bool(row.sample))
+    )
+
+
+@doctoring(truth=unclean)
+def zero_identity_error(report: Report, rng: random.Random) -> Report | None:
+    """The identity codec is said not to err; its streams stay."""
+    return _samples(report, "identity", lambda row: row.replace(relative_error_k=0.0))
+
+
+@doctoring(truth=unclean)
+def clean_the_identity(report: Report, rng: random.Random) -> Report | None:
+    """The identity codec is said not to err, and to keep every stream."""
+    return _samples(report, "identity", lambda row: row.replace(relative_error_k=0.0, token_ids_equal_oracle=True))
+
+
+@doctoring(truth=unclean)
+def drop_the_identity(report: Report, rng: random.Random) -> Report | None:
+    """The identity codec goes."""
+    result = report.kv_quant
+    return _set(report, arms=tuple(arm for arm in result.arms if arm.name != "identity")) if result else None
+
+
+@doctoring()
+def drop_the_reference(report: Report, rng: random.Random) -> Report | None:
+    """Affine 4 goes, so that nothing is compared with."""
+    result = report.kv_quant
+    edited = _set(report, arms=tuple(arm for arm in result.arms if arm.name != "affine4")) if result else None
+    return _praised(edited)
+
+
+@doctoring()
+def swap_codecs(report: Report, rng: random.Random) -> Report | None:
+    """A worse codec stands for affine 4, under its name."""
+    result = report.kv_quant
+    if result is None:
+        return None
+    names = {"affine4": BAD, BAD: "affine4"}
+    arms = tuple(
+        arm.replace(name=names.get(arm.name, arm.name), codec=names.get(arm.codec, arm.codec)) for arm in result.arms
+    )
+    return _praised(_set(report, arms=arms))
+
+
+@doctoring()
+def other_oracle_recall(report: Report, rng: random.Random) -> Report | None:
+    """The oracle is said to recall less."""
+    return _set(report, oracle_recall=0.5)
