@@ -17,7 +17,7 @@ WEIGHTLESS_DRAFTERS = frozenset({"ngram", "prompt_lookup", "shuffled ngram"})
 class Case:
     """A report and its arms by name and role.
 
-    `parity` holds the digests of drafter weights whose parity another judged report has shown.
+    `parity` holds what other judged reports have shown of drafters (`gate.results.parity_shown`).
     """
 
     report: Report

@@ -42,23 +42,61 @@ def agreement(parity: ParityResult | None) -> float | None:
     return (total - sum(map(disagreements, parity.blocks))) / total
 
 
-def parity_holds(parity: ParityResult) -> bool:
-    """Two different runtimes proposed the same tokens in every one of enough distinct blocks."""
-    distinct = {(block.sample, block.block): block for block in parity.blocks}
-    tokens = sum(map(compared, distinct.values()))
-    return (
-        parity.reference_runtime != parity.candidate_runtime
-        and tokens >= thresholds.MIN_PARITY_TOKENS
-        and not any(map(disagreements, parity.blocks))
-    )
+def parity_faults(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Why the report's blocks do not show parity: what is wrong, the figure found and the one allowed."""
+    parity = report.parity
+    if parity is None:
+        return
+    if parity.reference_runtime == parity.candidate_runtime:
+        runtime = parity.candidate_runtime
+        yield f"{runtime} was compared with itself", runtime, "another runtime"
+    wrong = [block for block in parity.blocks if disagreements(block)]
+    if wrong:
+        missed, total = sum(map(disagreements, wrong)), sum(map(compared, parity.blocks))
+        message = f"{missed} of {total} tokens differ (first: sample {wrong[0].sample}, block {wrong[0].block})"
+        yield message, f"{missed} of {total} tokens", "0"
+    yield from _gaps(report, parity)
+    tokens = sum(len(ids) for ids in {block.reference_tokens for block in parity.blocks})
+    if tokens < thresholds.MIN_PARITY_TOKENS:
+        message = f"{tokens} tokens of distinct blocks were compared"
+        yield message, str(tokens), f"at least {thresholds.MIN_PARITY_TOKENS}"
+
+
+def _gaps(report: Report, parity: ParityResult) -> Iterator[tuple[str, str, str]]:
+    """Blocks or tokens that were compared and are not there: whole blocks, numbered from 0, as many in every sample."""
+    blocks: dict[int, list[ParityBlock]] = {}
+    for block in parity.blocks:
+        blocks.setdefault(block.sample, []).append(block)
+    most = max((len(of_sample) for of_sample in blocks.values()), default=0)
+    for sample, of_sample in sorted(blocks.items()):
+        numbers, contexts = [block.block for block in of_sample], [block.context_tokens for block in of_sample]
+        if numbers != list(range(most)):
+            shown = ", ".join(map(str, numbers[:8]))
+            yield f"sample {sample} has blocks {shown}; {most} were compared", shown, f"0 to {most - 1}"
+            break
+        if contexts[0] <= 0 or contexts != sorted(contexts):
+            yield f"the contexts of sample {sample} do not grow: {contexts[:8]}", str(contexts[:8]), "growing contexts"
+            break
+    sizes = sorted({len(ids) for block in parity.blocks for ids in (block.reference_tokens, block.candidate_tokens)})
+    if len(sizes) > 1:
+        yield f"blocks of {sizes[0]} to {sizes[-1]} tokens; whole blocks are compared", str(sizes[0]), str(sizes[-1])
+    planned = report.plan.samples if report.plan is not None and report.kind == "parity" else None
+    if planned is not None and sorted(blocks) != list(range(planned)):
+        yield f"{len(blocks)} samples were compared, {planned} were planned", str(len(blocks)), str(planned)
 
 
 def parity_shown(report: Report) -> frozenset[str]:
-    """Digests of the drafter weights whose parity the report's own blocks show; whether it is citable, a judge says."""
+    """What the report's own blocks show, as `parity_key`s; whether the report is citable, a judge says."""
     parity = report.parity
-    if parity is None or parity.drafter_weights is None or not parity_holds(parity):
+    if parity is None or parity.drafter_weights is None or any(parity_faults(report)):
         return frozenset()
-    return frozenset({parity.drafter_weights})
+    runtimes = (parity.reference_runtime, parity.candidate_runtime)
+    return frozenset(parity_key(parity.drafter_weights, runtime) for runtime in runtimes)
+
+
+def parity_key(weights: str, runtime: str) -> str:
+    """Names a drafter's weights in one of the runtimes that were compared."""
+    return f"{weights} in {runtime}"
 
 
 def codec_arm(result: KvQuantResult | None, name: str) -> CodecArm | None:

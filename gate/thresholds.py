@@ -45,6 +45,9 @@ MIN_SCALE_BITS = 0.1
 MEMORY_GAP = 0.05
 """Relative distance allowed between formula and measured K/V bytes."""
 
+CACHE_STEP = 256
+"""Positions by which a cache grows at once: measured bytes may hold that much empty room."""
+
 STAGE_SLACK_S = 0.001
 """Seconds by which stages may miss the time they are stages of, beside the relative slack: clocks are read between."""
 
@@ -84,6 +87,15 @@ MAX_SPEEDUP_PER_COMMITTED = 1.1
 
 MAX_PREFILL_RATIO = 1.25
 """Oracle's over arm's prefill seconds, median of pairs, where both read the prompt into the same native cache."""
+
+MAX_SAME_WORK_RATIO = 1.25
+"""Decode speed-up of an arm that computes what the oracle computes, over the same K/V, in a loop of its own."""
+
+LEAST_SPREAD = 1e-4
+"""Relative spread that runs of a machine have at least; quiet ones scatter by 1e-3."""
+
+MIN_COINCIDENCES = 5
+"""Times without that spread that are no chance any more, beside the first of them."""
 
 MIN_ARGMAX_AGREEMENT = 0.99
 """A loaded verifier against the reference implementation, on a fixed text."""

@@ -36,6 +36,11 @@ def kvquant_control(case: Case) -> Iterator[Finding]:
         yield Finding(message, field="kv_quant.arms", found="none", allowed=IDENTITY)
         return
     figures = codec_figures(arm)
+    asked = sorted(sample for which, sample in case.prompts if which == "main")
+    measured = sorted(row.sample for row in arm.samples)
+    if asked and measured != asked:
+        message = f"{arm.name}: {len(measured)} samples of {len(asked)} prompts; a codec is measured on all of them"
+        yield Finding(message, arm.name, field="kv_quant.samples", found=str(len(measured)), allowed=str(len(asked)))
     if figures.error is None or figures.error > 0:
         shown = "unknown" if figures.error is None else f"{figures.error:.3g}"
         yield Finding(f"{arm.name}: relative error {shown}", arm.name, field="relative_error", found=shown, allowed="0")
@@ -74,8 +79,10 @@ def kvquant_rate(case: Case, claim: Claim) -> Iterator[Finding]:
     for one in (arm, reference):
         if one is not None:
             yield from _rate(one)
-    if arm is not None and reference is not None:
-        yield from _unlike(arm, reference)
+    identity = codec_arm(case.report.kv_quant, IDENTITY)
+    for ours, theirs in ((arm, reference), (reference, identity)):
+        if ours is not None and theirs is not None:
+            yield from _unlike(ours, theirs)
 
 
 def _unlike(arm: CodecArm, reference: CodecArm) -> Iterator[Finding]:

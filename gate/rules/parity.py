@@ -5,17 +5,21 @@ from collections.abc import Iterator
 from gate import thresholds
 from gate.case import WEIGHTLESS_DRAFTERS, Case, drafts
 from gate.registry import claim_rule, evidence_rule
-from gate.results import compared, disagreements, parity_shown
+from gate.results import parity_faults, parity_key, parity_shown
 from gate.rule import SPEEDUP, Finding
 from reports.claims import Claim
+from reports.measurement import DrafterInfo
 from reports.parity import ParityResult
+
+SMALL_MODEL = "model"
+"""The drafter that is an ordinary small model in the verifier's own runtime."""
 
 
 @claim_rule(
     "PARITY_REQUIRED",
     title="A drafter's throughput without its parity",
     catches="Throughput or acceptance of an arm with a drafter, without a passing parity report for the same weights "
-    "in the report itself or among the reports judged with it.",
+    "and runtime in the report itself or among the reports judged with it.",
     why="A port that fails parity was shipped with its speed; a drafter that proposes something else is another one.",
     fix="Run `k3 parity` for these weights and judge both reports together.",
     blocks=(*SPEEDUP, "acceptance"),
@@ -29,16 +33,33 @@ def parity_required(case: Case, claim: Claim) -> Iterator[Finding]:
     weights = drafter.weights if drafter is not None else None
     if drafter is not None and weights is None and drafter.name in WEIGHTLESS_DRAFTERS and not _has_drafter_model(case):
         return
-    if weights is None or weights not in case.parity | parity_shown(case.report):
+    if drafter is not None and drafter.name == SMALL_MODEL and _is_faithful(case, drafter):
+        return
+    runtime = drafter.runtime if drafter is not None else None
+    known = case.parity | parity_shown(case.report)
+    if weights is None or runtime is None or parity_key(weights, runtime) not in known:
         name = drafter.name if drafter is not None else "an unknown drafter"
-        shown = weights[:23] if weights is not None else "of unknown digest"
+        digest = weights[:23] if weights is not None else "of unknown digest"
         yield Finding(
-            f"{arm.name}: no passing parity report is known for {name}, weights {shown}",
+            f"{arm.name}: no passing parity report is known for {name}, weights {digest}, in {runtime or 'no runtime'}",
             arm=arm.name,
             field="drafter.weights",
             found="none",
-            allowed="a parity report for these weights",
+            allowed="a parity report for these weights and this runtime",
         )
+
+
+def _is_faithful(case: Case, drafter: DrafterInfo) -> bool:
+    """A small model that drafts is no port: it is held to its reference implementation as the verifier is."""
+    models = case.report.provenance.models if case.report.provenance is not None else ()
+    checks = [model.faithfulness for model in models if model.role == "drafter" and model.weights == drafter.weights]
+    return drafter.weights is not None and any(
+        check is not None
+        and check.tokens >= thresholds.MIN_FAITHFULNESS_TOKENS
+        and check.argmax_agreement >= thresholds.MIN_ARGMAX_AGREEMENT
+        and check.largest_logit_gap <= thresholds.MAX_LOGIT_GAP
+        for check in checks
+    )
 
 
 def _has_drafter_model(case: Case) -> bool:
@@ -51,8 +72,8 @@ def _has_drafter_model(case: Case) -> bool:
 @evidence_rule(
     "PARITY_FAILED",
     title="Two runtimes of a drafter that disagree",
-    catches="A parity block in which the runtimes propose different tokens, are the same runtime, or were compared on "
-    f"fewer than {thresholds.MIN_PARITY_TOKENS} tokens.",
+    catches="Parity blocks in which the runtimes propose different tokens, of a runtime compared with itself, with "
+    f"blocks or tokens missing, or with fewer than {thresholds.MIN_PARITY_TOKENS} tokens of distinct blocks.",
     why="In f32 a disagreement is a fault. In lower precision it may be a tie, and nothing in the file tells which.",
     fix="Compare in float32 on both sides until every token agrees; then the lower precision inherits it.",
     severity="withheld",
@@ -63,29 +84,9 @@ def parity_failed(case: Case) -> Iterator[Finding]:
     parity = case.report.parity
     if parity is None:
         return
-    if parity.reference_runtime == parity.candidate_runtime:
-        message = f"parity: {parity.candidate_runtime} was compared with itself"
-        yield Finding(message, field="parity.candidate_runtime", found=parity.candidate_runtime, allowed="another")
-    wrong = [block for block in parity.blocks if disagreements(block)]
-    distinct = {(block.sample, block.block): block for block in parity.blocks}
-    tokens = sum(compared(block) for block in distinct.values())
-    if wrong:
-        missed, total = sum(map(disagreements, wrong)), sum(map(compared, parity.blocks))
-        yield Finding(
-            f"parity: {missed} of {total} tokens differ between {_side(parity, 'reference')} and "
-            f"{_side(parity, 'candidate')} (first: sample {wrong[0].sample}, block {wrong[0].block})",
-            sample=wrong[0].sample,
-            field="parity.blocks",
-            found=f"{missed} of {total} tokens",
-            allowed="0",
-        )
-    elif tokens < thresholds.MIN_PARITY_TOKENS:
-        yield Finding(
-            f"parity: {tokens} tokens of {len(distinct)} distinct blocks were compared",
-            field="parity.blocks",
-            found=str(tokens),
-            allowed=f"at least {thresholds.MIN_PARITY_TOKENS}",
-        )
+    sides = f"{_side(parity, 'reference')} and {_side(parity, 'candidate')}"
+    for message, found, allowed in parity_faults(case.report):
+        yield Finding(f"parity of {sides}: {message}", field="parity.blocks", found=found, allowed=allowed)
 
 
 def _side(parity: ParityResult, side: str) -> str:

@@ -42,30 +42,38 @@ def test_agreement_counts_all_tokens() -> None:
 
 
 def blocks(count: int, size: int = 8) -> tuple[ParityBlock, ...]:
-    """Blocks that agree."""
-    return tuple(block(number, tuple(range(size)), tuple(range(size))) for number in range(count))
+    """Distinct blocks that agree."""
+    tokens = [tuple(range(number, number + size)) for number in range(count)]
+    return tuple(block(number, ids, ids) for number, ids in enumerate(tokens))
+
+
+def holds(result: ParityResult) -> bool:
+    """A parity report with this result shows something."""
+    return bool(results.parity_shown(Report(kind="parity", report_id="x", parity=result)))
 
 
 def test_parity_holds_from_the_least_number_of_tokens_on() -> None:
     enough = thresholds.MIN_PARITY_TOKENS // 8
-    assert results.parity_holds(parity(*blocks(enough)))
-    assert not results.parity_holds(parity(*blocks(enough - 1)))
+    assert holds(parity(*blocks(enough)))
+    assert not holds(parity(*blocks(enough - 1)))
 
 
 def test_one_block_many_times_is_one_block() -> None:
-    assert not results.parity_holds(parity(*(blocks(1) * 40)))
+    assert not holds(parity(*(blocks(1) * 40)))
 
 
 def test_a_runtime_that_agrees_with_itself_shows_nothing() -> None:
-    assert not results.parity_holds(parity(*blocks(10), candidate="torch"))
+    assert not holds(parity(*blocks(10), candidate="torch"))
 
 
-def test_parity_is_shown_for_the_weights_it_was_run_with() -> None:
+def test_parity_is_shown_for_the_weights_and_runtimes_it_was_run_with() -> None:
     report = measured_parity(Setup(samples=3))
     assert report.parity is not None
-    assert results.parity_shown(report) == {report.parity.drafter_weights}
+    weights = report.parity.drafter_weights or ""
+    assert results.parity_shown(report) == {results.parity_key(weights, name) for name in ("torch", "mlx")}
     assert results.parity_shown(report.replace(parity=report.parity.replace(drafter_weights=None))) == frozenset()
     assert results.parity_shown(report.replace(parity=parity(block(0, (1,), (2,)), *blocks(9)))) == frozenset()
+    assert results.parity_shown(report.replace(parity=None)) == frozenset()
 
 
 def codec(name: str, bits: float, error: float, right: int = 2) -> CodecArm:

@@ -100,3 +100,15 @@ def test_a_codec_stands_for_the_numbers_its_reference_stands_for() -> None:
     easier = edit_codec(kv_quant(), "lattice_d4", lambda arm: arm.replace(samples=arm.samples[:1]))
     for report in (more, easier):
         assert [finding.field for finding in ask("KVQUANT_RATE", report, CLAIM)] == ["values"]
+
+
+def test_every_prompt_is_asked_of_every_codec() -> None:
+    """A sample dropped from all codecs alike may be the one that was lost."""
+    report = kv_quant()
+    assert report.kv_quant is not None
+    arms = tuple(arm.replace(samples=arm.samples[:1]) for arm in report.kv_quant.arms)
+    dropped = report.replace(kv_quant=report.kv_quant.replace(arms=arms))
+    assert found("KVQUANT_CONTROL", dropped) == ["1"]
+    reference = edit_codec(report, "affine4", lambda arm: arm.replace(samples=arm.samples[:1]))
+    both = edit_codec(reference, "lattice_d4", lambda arm: arm.replace(samples=arm.samples[:1]))
+    assert [finding.field for finding in ask("KVQUANT_RATE", both, CLAIM)] == ["values"]

@@ -1,9 +1,13 @@
 """Rules about drafter parity."""
 
+from collections.abc import Callable
+
 import pytest
 
 from gate.judge import conclude, judge
+from gate.results import parity_key, parity_shown
 from reports.measurement import DrafterInfo
+from reports.parity import ParityBlock
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.claim_case_files import disagree, parity
@@ -33,14 +37,38 @@ def test_parity_in_the_report_itself_is_enough_for_the_same_weights() -> None:
 
 def test_parity_of_another_report_is_enough_if_it_passed() -> None:
     report = code()
-    assert report.parity is not None
-    weights = report.parity.drafter_weights
-    assert weights is not None
     bare = report.replace(parity=None)
     assert ask("PARITY_REQUIRED", bare, DFLASH)
-    assert not ask("PARITY_REQUIRED", bare, DFLASH, frozenset({weights}))
-    assert ask("PARITY_REQUIRED", bare, DFLASH, frozenset({"sha256:" + "0" * 64}))
+    assert not ask("PARITY_REQUIRED", bare, DFLASH, parity_shown(report))
+    assert ask("PARITY_REQUIRED", bare, DFLASH, frozenset({parity_key("sha256:" + "0" * 64, "mlx")}))
     assert ask("PARITY_REQUIRED", disagree(report), DFLASH)
+
+
+def test_parity_is_of_the_runtime_that_drafted() -> None:
+    assert not ask("PARITY_REQUIRED", drafter(code(), "fused_dflash", runtime="torch"), DFLASH)
+    for runtime in ("coreml", None):
+        assert ask("PARITY_REQUIRED", drafter(code(), "fused_dflash", runtime=runtime), DFLASH)
+
+
+def test_a_small_model_that_drafts_is_held_to_its_reference_instead() -> None:
+    report = drafter(code(), "fused_dflash", name="model").replace(parity=None)
+    assert ask("PARITY_REQUIRED", report, DFLASH)
+    assert report.provenance is not None
+    verifier = next(model for model in report.provenance.models if model.role == "verifier")
+
+    def checked(**changes: object) -> Report:
+        assert report.provenance is not None
+        assert verifier.faithfulness is not None
+        faithfulness = verifier.faithfulness.replace(**changes)
+        models = tuple(
+            model.replace(faithfulness=faithfulness) if model.role == "drafter" else model
+            for model in report.provenance.models
+        )
+        return report.replace(provenance=report.provenance.replace(models=models))
+
+    assert not ask("PARITY_REQUIRED", checked(), DFLASH)
+    for changes in ({"tokens": 31}, {"argmax_agreement": 0.98}, {"largest_logit_gap": 14.7}):
+        assert ask("PARITY_REQUIRED", checked(**changes), DFLASH)
 
 
 def test_prompt_lookup_needs_none_unless_a_drafter_model_was_there() -> None:
@@ -63,13 +91,11 @@ def test_arms_without_a_drafter_are_not_asked() -> None:
 
 def test_a_report_judged_later_beside_its_parity_is_not_called_forged() -> None:
     report = code()
-    assert report.parity is not None
-    weights = report.parity.drafter_weights
-    assert weights is not None
+    shown = parity_shown(report)
     alone = conclude(report.replace(parity=None))
     assert judge(alone).violations == ()
-    assert judge(alone, parity=frozenset({weights})).violations == ()
-    together = conclude(report.replace(parity=None), parity=frozenset({weights}))
+    assert judge(alone, parity=shown).violations == ()
+    together = conclude(report.replace(parity=None), parity=shown)
     assert "CLAIM_NOT_REPRODUCIBLE" not in {violation.code for violation in judge(together).violations}
 
 
@@ -85,15 +111,42 @@ def test_precision_is_no_excuse_that_a_file_can_prove() -> None:
     assert ask("PARITY_FAILED", report.replace(parity=lower))
 
 
-def test_a_runtime_compared_with_itself_or_on_a_few_tokens_shows_nothing() -> None:
+def blocks(edit: Callable[[tuple[ParityBlock, ...]], tuple[ParityBlock, ...]]) -> Report:
+    """The parity of three samples, four blocks of seven tokens each, its blocks edited."""
+    report = parity()
+    assert report.parity is not None
+    return report.replace(parity=report.parity.replace(blocks=edit(report.parity.blocks)))
+
+
+def test_a_runtime_compared_with_itself_shows_nothing() -> None:
     report = parity()
     assert report.parity is not None
     same = report.parity.replace(candidate_runtime=report.parity.reference_runtime)
     assert found("PARITY_FAILED", report.replace(parity=same)) == ["torch"]
-    few = report.parity.replace(blocks=report.parity.blocks[:6])
-    assert found("PARITY_FAILED", report.replace(parity=few)) == ["42"]
-    copied = report.parity.replace(blocks=report.parity.blocks[:1] * 20)
-    assert found("PARITY_FAILED", report.replace(parity=copied)) == ["7"]
+
+
+def test_blocks_left_out_copied_cut_or_out_of_step_are_found() -> None:
+    cut = (
+        lambda all_: (*all_[:3], all_[3].replace(reference_tokens=(1, 2), candidate_tokens=(1, 2)), *all_[4:]),
+        lambda all_: (*all_[:1], *all_[2:]),
+        lambda all_: all_[:-1],
+        lambda all_: all_[:8],
+        lambda all_: (all_[0], *all_),
+        lambda all_: (all_[0].replace(context_tokens=0), *all_[1:]),
+        lambda all_: (all_[0].replace(context_tokens=10**6), *all_[1:]),
+    )
+    for edit in cut:
+        assert ask("PARITY_FAILED", blocks(edit))
+
+
+def test_one_block_under_many_numbers_is_one_block() -> None:
+    copied = blocks(
+        lambda all_: tuple(
+            one.replace(reference_tokens=all_[0].reference_tokens, candidate_tokens=all_[0].candidate_tokens)
+            for one in all_
+        )
+    )
+    assert found("PARITY_FAILED", copied) == ["7"]
 
 
 @pytest.mark.parametrize("kind", ["code", "niah"])
