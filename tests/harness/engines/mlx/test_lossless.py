@@ -6,24 +6,17 @@ from functools import cache
 import pytest
 
 from harness.engines.base import Block, DecodeLimit
+from harness.engines.mlx.drafters.replay import ReplayDrafter, Spoil, spoils
 from harness.engines.mlx.fused import FusedEngine
 from harness.engines.mlx.fused_carry import FusedCarryEngine
 from harness.engines.mlx.load import Verifier
 from harness.engines.registry import DrafterRequest, EngineSettings, build
-from tests.harness.engines.mlx.drafts_for_tests import (
-    ReplayDrafter,
-    Spoil,
-    all_but_the_last,
-    at_random,
-    right,
-    wrong,
-)
 from tests.harness.engines.mlx.lively_models import lively_gemma, lively_gemma4
-from tests.harness.engines.mlx.tiny_models import prompt_of, tiny_llama
+from tests.harness.engines.mlx.tiny_models import VOCAB, prompt_of, tiny_llama
 
 ENGINES = {"fused": FusedEngine, "fused-carry": FusedCarryEngine}
 VERIFIERS = {"llama": tiny_llama, "gemma": lively_gemma, "gemma4": lively_gemma4}
-SPOILT = {"right": right, "wrong": wrong, "all-but-the-last": all_but_the_last, "random": at_random(3)}
+SPOILT = spoils(VOCAB, seed=3)
 TOKENS = 48
 
 
@@ -75,7 +68,7 @@ def test_the_stream_is_the_oracle_s(name: str, model: str, size: int, spoilt: st
 @pytest.mark.parametrize("name", ENGINES)
 def test_it_holds_for_prompts_on_either_side_of_window_and_chunk(name: str, length: int) -> None:
     prompt, stream = prompt_of(length), list(oracle("gemma", length))
-    engine = replaying(name, lively_gemma(), [*prompt, *stream], at_random(length), 4)
+    engine = replaying(name, lively_gemma(), [*prompt, *stream], spoils(VOCAB, length)["random"], 4)
     assert run(engine, prompt, DecodeLimit(TOKENS, {}))[0] == stream
 
 
@@ -107,7 +100,7 @@ def test_prompt_lookup_is_lossless_and_shuffling_it_takes_its_gain_away(name: st
 def test_a_stop_token_inside_a_block_ends_the_stream(name: str, size: int) -> None:
     prompt, stream = prompt_of(37), list(oracle("gemma", 37))
     stop = next(token for token in stream[5:] if token not in stream[:5])
-    engine = replaying(name, lively_gemma(), [*prompt, *stream], right, size)
+    engine = replaying(name, lively_gemma(), [*prompt, *stream], SPOILT["right"], size)
     tokens, blocks = run(engine, prompt, DecodeLimit(TOKENS, {stop: "eos"}))
     assert tokens == stream[: stream.index(stop) + 1]
     assert all(len(block.tokens) - 1 <= block.accepted <= len(block.tokens) for block in blocks)
@@ -117,13 +110,13 @@ def test_a_stop_token_inside_a_block_ends_the_stream(name: str, size: int) -> No
 @pytest.mark.parametrize("name", ENGINES)
 def test_no_block_goes_beyond_the_limit(name: str, length: int) -> None:
     prompt, stream = prompt_of(37), list(oracle("llama", 37))
-    engine = replaying(name, tiny_llama(), [*prompt, *stream], right, 8)
+    engine = replaying(name, tiny_llama(), [*prompt, *stream], SPOILT["right"], 8)
     assert run(engine, prompt, DecodeLimit(length, {}))[0] == stream[:length]
 
 
 def test_a_drafter_that_is_always_wrong_cannot_make_the_carry_grow() -> None:
     prompt, stream = prompt_of(37), list(oracle("gemma", 37))
-    engine = replaying("fused-carry", lively_gemma(), [*prompt, *stream], wrong, 4)
+    engine = replaying("fused-carry", lively_gemma(), [*prompt, *stream], SPOILT["wrong"], 4)
     session = engine.prefill(prompt)
     longest, plain = 0, 0
     for block in engine.decode(session, DecodeLimit(TOKENS, {})):
