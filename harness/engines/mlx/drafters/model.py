@@ -43,7 +43,7 @@ class ModelDraft:
         return token_ids(self.propose_lazily(last, limit))
 
     def propose_lazily(self, last: int, limit: int) -> mx.array:
-        """The same, (limit,), not evaluated: each forward takes the token of the one before as it is in the graph."""
+        """The same, (limit,), dispatched but not waited for: each forward takes the token before from the graph."""
         fed = mx.array([*self._pending, last], mx.int32)
         self._read = [last]
         self._pending = []

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 
+import mlx.core as mx
 import pytest
 
 from harness.engines.base import Block, DecodeLimit
+from harness.engines.mlx.drafters.model import ModelDrafter
 from harness.engines.mlx.drafters.replay import ReplayDrafter, Spoil, spoils
 from harness.engines.mlx.fused import FusedEngine
 from harness.engines.mlx.fused_carry import FusedCarryEngine
@@ -14,6 +17,7 @@ from harness.engines.registry import DrafterRequest, EngineSettings, build
 from tests.harness.engines.mlx.lively_models import lively_gemma, lively_gemma4
 from tests.harness.engines.mlx.tiny_models import VOCAB, prompt_of, tiny_llama
 
+speculative_generate_step = import_module("mlx_lm.generate").speculative_generate_step
 ENGINES = {"fused": FusedEngine, "fused-carry": FusedCarryEngine}
 VERIFIERS = {"llama": tiny_llama, "gemma": lively_gemma, "gemma4": lively_gemma4}
 SPOILT = spoils(VOCAB, seed=3)
@@ -130,3 +134,18 @@ def test_stages_add_up_to_no_more_than_their_block(name: str) -> None:
     _, blocks = run(build(name, tiny_llama(), settings(8)), repetitive(60), DecodeLimit(TOKENS, {}))
     for block in blocks:
         assert 0 < block.verify_s <= block.draft_s + block.verify_s + block.extend_s + block.rollback_s <= block.seconds
+
+
+def test_where_mlx_lm_s_own_speculative_decoding_diverges_ours_does_not() -> None:
+    """Past the wrap its trim does nothing, without a word; same verifier, same draft model, same prompts."""
+    verifier, drafting = lively_gemma(), lively_gemma4()
+    wrong_streams = 0
+    for length in (40, 41, 42, 43):
+        prompt, stream = prompt_of(length), list(oracle("gemma", length))
+        theirs = speculative_generate_step(mx.array(prompt), verifier.model, drafting.model, max_tokens=TOKENS)
+        wrong_streams += [int(token) for token, *_ in theirs] != stream
+        request = DrafterRequest("model", model="unused", block_size=3)
+        drafter = ModelDrafter(drafting, None, verifier, 16)
+        engine = FusedEngine(verifier, EngineSettings(prefill_chunk=16, drafter=request), drafter)
+        assert run(engine, prompt, DecodeLimit(TOKENS, {}))[0] == stream
+    assert wrong_streams > 0
