@@ -36,6 +36,9 @@ EXAMPLES: dict[str, Example] = {
     "WORKLOAD_DIGEST": Example("a prompt swapped under the old workload digest", "the digest of the prompts that ran"),
     "PROMPT_REPEATED": Example("samples 0 to 4 with one prompt digest", "a digest of its own for every sample"),
     "COPIED_ROWS": Example("two rows of 1.204873 s and 3.918236 s alike", "rows whose times differ, as clocks do"),
+    "TIMES_WITHOUT_NOISE": Example(
+        "an arm whose 15 rows take 1.0100 times the oracle's", "ratios from 0.97 to 1.04, as machines give"
+    ),
     # Was the system under test there at all
     "MISSING_STAGE_TIMINGS": Example("a row with `e2e_s` alone", "a row with `prefill_s`, `decode_s` and `e2e_s`"),
     "MISSING_RESTORATION_FLAG": Example(
@@ -52,6 +55,9 @@ EXAMPLES: dict[str, Example] = {
     ),
     "EVICTION_NEVER_RAN": Example(
         "sink + window 68, 620 tokens, 0 positions evicted", "sink + window 68, 620 tokens, 552 evicted in each layer"
+    ),
+    "EVICTION_ARITHMETIC": Example(
+        "620 tokens, sink + window 20, 552 evicted in each layer", "620 tokens, sink + window 68, 552 evicted in each"
     ),
     "SILENT_FALLBACK": Example("`fallbacks` names the plain loop", "`fallbacks` is an empty list"),
     "FUSED_NEVER_RAN": Example("a fused arm with 0 blocks over all its rows", "a fused arm with 64 blocks"),
@@ -82,6 +88,7 @@ EXAMPLES: dict[str, Example] = {
         "a fused stream leaves the verifier's argmax by a gap of 2.4", "every token is the argmax, or tied within 0.01"
     ),
     "STREAM_UNAUDITED": Example("a fused arm without `stream_audit`", "every distinct stream of the arm audited"),
+    "STREAM_REPEATED": Example("48 equal tokens for two prompts", "a stream of its own for every prompt"),
     "STREAM_AUDIT_MISMATCH": Example("40 tokens checked of a stream of 48", "48 tokens checked of a stream of 48"),
     "STREAM_AUDIT_SILENT": Example(
         "a control that says another code, audited without a mismatch", "its audit: 3.8 logits from the oracle's token"
@@ -111,6 +118,7 @@ EXAMPLES: dict[str, Example] = {
     "SPEEDUP_INTERVAL": Example("1.08x, interval 0.94x to 1.21x", "1.62x, interval 1.55x to 1.70x"),
     "NULL_RATIO_OFF": Example("an A/A ratio of 1.31x, interval 1.22x to 1.40x", "an A/A ratio of 1.00x"),
     "SPEEDUP_OVER_ACCEPTANCE": Example("3.1x with 2.0 tokens committed a block", "1.6x with 2.9 committed a block"),
+    "SPEEDUP_SAME_WORK": Example("a plain loop over the native cache, 1.8x", "the same loop, 0.94x"),
     "SPEEDUP_PREFILL_UNEQUAL": Example(
         "1.5x end to end, all of it from a prefill that is the oracle's own", "1.5x end to end, equal prefills"
     ),
@@ -131,6 +139,9 @@ EXAMPLES: dict[str, Example] = {
     "RECALL_SCORING": Example("counted as right: the prompt's echo", "counted as right: an answer that ends by itself"),
     "NEEDLE_EXPOSED": Example("a needle 40 tokens before the question, window 64", "a needle 300 tokens before it"),
     # Memory
+    "KV_BYTES_ARITHMETIC": Example(
+        "sink + window 68 of 620 positions, and the bytes of all 620", "the bytes of 68 positions in every layer"
+    ),
     "KV_BYTES_VARY": Example("the oracle holds 29 MB, the oracle again 58 MB", "29 MB in both, to the byte"),
     "MEMORY_NOT_MEASURED": Example("89.8 % less by formula, no bytes recorded", "K/V bytes summed from the arrays"),
     "MEMORY_ANALYTIC_GAP": Example("133 MB by formula, 1,309 MB in the arrays", "133 MB by formula, 134 MB measured"),

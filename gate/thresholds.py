@@ -48,6 +48,9 @@ MEMORY_GAP = 0.05
 CACHE_STEP = 256
 """Positions by which a cache grows at once: measured bytes may hold that much empty room."""
 
+MAX_BYTES_EXCESS = 1.25
+"""Measured K/V bytes over those of the positions a bounded cache keeps, at the oracle's bytes a position."""
+
 STAGE_SLACK_S = 0.001
 """Seconds by which stages may miss the time they are stages of, beside the relative slack: clocks are read between."""
 

@@ -106,3 +106,35 @@ def prefill_unequal(case: Case, claim: Claim) -> Iterator[Finding]:
         found, most = f"{statistics.median(ratios):.4g}", f"at most {thresholds.MAX_PREFILL_RATIO:g}"
         message = f"{arm.name}: prefills {found} times as fast as {baseline.name}, the same computation; {most}"
         yield Finding(message, arm.name, None, "prefill_s", found, most)
+
+
+@claim_rule(
+    "SPEEDUP_SAME_WORK",
+    title="The same computation, and faster",
+    catches="A speed-up of an arm that neither drafts nor evicts, or keeps what it restored, and is said to decode "
+    f"over {thresholds.MAX_SAME_WORK_RATIO:g} times as fast as the oracle.",
+    why="A step reads every weight and all K/V, whoever asks for it; a plain loop gains nothing but its overhead.",
+    fix="Time both arms with the same clock, on an idle machine; a faster kernel is a peer of another engine.",
+    blocks=SPEEDUP,
+)
+def same_work(case: Case, claim: Claim) -> Iterator[Finding]:
+    """A plain step over the same cache is faster than the oracle's."""
+    both = sides(case, claim)
+    if both is None or not _same_work(both[0]):
+        return
+    estimate, most = ratio_of(case, *both, "decode_speedup"), thresholds.MAX_SAME_WORK_RATIO
+    if estimate is not None and estimate.value > most:
+        yield Finding(
+            f"{claim.arm}: decodes {estimate.value:.4g} times as fast as {both[1].name}, which computes the same; at "
+            f"most {most:g}",
+            arm=claim.arm,
+            field="decode_s",
+            found=f"{estimate.value:.4g}",
+            allowed=f"at most {most:g}",
+        )
+
+
+def _same_work(arm: Arm) -> bool:
+    """No drafts, and no fewer K/V than the oracle reads."""
+    kept = arm.restoration
+    return not drafts(arm) and (kept is None or kept.mode == "none" or kept.residency == "resident")

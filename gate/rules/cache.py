@@ -1,11 +1,12 @@
-"""Bytes of one cache: the same computation on the same prompt holds the same K/V."""
+"""Bytes of caches: the same prefill holds the same K/V, and bounded ones what their bounds leave of the oracle's."""
 
 from collections.abc import Iterator
 
+from gate import thresholds
 from gate.case import Case
 from gate.registry import evidence_rule
 from gate.rule import Finding
-from reports.measurement import Measurement
+from reports.measurement import Arm, Measurement, Restoration
 
 
 @evidence_rule(
@@ -40,3 +41,55 @@ def kv_bytes_vary(case: Case) -> Iterator[Finding]:
                     found=str(held),
                     allowed=str(first),
                 )
+
+
+@evidence_rule(
+    "KV_BYTES_ARITHMETIC",
+    title="Bytes that the bounds do not give",
+    catches="A bounded arm of a model with full attention only whose K/V bytes at the end of prefill are not those of "
+    "the positions it keeps, at the oracle's bytes a position.",
+    why="A cache that is said to keep 68 positions and holds the bytes of 34, or of all, is not that cache.",
+    fix="Sum the bytes of the arrays, and record residency and bounds as the engine ran.",
+)
+def kv_bytes_arithmetic(case: Case) -> Iterator[Finding]:
+    """Bytes, bounds and residency contradict each other."""
+    types = case.verifier.layer_types if case.verifier is not None else None
+    if not types or set(types) != {"full_attention"} or case.oracle is None or case.imported:
+        return
+    held = {row.prompt_digest: row.kv_bytes_prefill for row in case.oracle.measurements}
+    for arm in case.report.arms:
+        for row in arm.measurements if arm.restoration is not None and arm.restoration.mode != "none" else ():
+            finding = _bytes_fault(arm, row, held.get(row.prompt_digest), len(types))
+            if finding is not None:
+                yield finding
+                break
+
+
+def _bytes_fault(arm: Arm, row: Measurement, full: int | None, layers: int) -> Finding | None:
+    """Layers that keep every position grow in steps, so their arrays may have room for `CACHE_STEP` more."""
+    found, tokens = row.kv_bytes_prefill, row.prompt_tokens
+    growing = _growing_layers(arm.restoration, layers) if arm.restoration is not None else None
+    if arm.restoration is None or found is None or not full or not tokens or growing is None:
+        return None
+    step, bound = thresholds.CACHE_STEP, (arm.restoration.sink or 0) + (arm.restoration.window or 0)
+    pairs = growing * tokens + (layers - growing) * min(tokens, bound)
+    low = pairs * full / (layers * (tokens + step)) * (1 - thresholds.MEMORY_GAP)
+    high = (pairs + growing * step) * full / (layers * tokens) * thresholds.MAX_BYTES_EXCESS
+    if low <= found <= high:
+        return None
+    return Finding(
+        f"{arm.name}, sample {row.sample}, repeat {row.repeat}: {found} K/V bytes at the end of prefill; the "
+        f"{pairs} (layer, position) pairs it keeps take {low:.0f} to {high:.0f} by what the oracle held",
+        arm=arm.name,
+        sample=row.sample,
+        field="kv_bytes_prefill",
+        found=str(found),
+        allowed=f"{low:.0f} to {high:.0f}",
+    )
+
+
+def _growing_layers(kept: Restoration, layers: int) -> int | None:
+    """Layers that hold every position after prefill; the others hold sink + window. None where it is not recorded."""
+    if kept.sink is None or kept.window is None or (kept.mode != "ablate" and kept.residency is None):
+        return None
+    return layers if kept.mode != "ablate" and kept.residency == "resident" else len(kept.exact_layers or ())

@@ -35,7 +35,8 @@ def baseline_as_sut(case: Case) -> Iterator[Finding]:
     "LABEL_CONTRADICTED",
     title="An arm described as what its rows are not",
     catches=f"An arm labelled `{NATIVE_BASELINE_LABEL}` whose rows restored, evicted or drafted, one without a drafter "
-    "whose rows have blocks, or one whose decode loop is not that of its rows.",
+    "whose rows have blocks, one whose decode loop is not that of its rows, an ablated arm that is no control, or one "
+    "that is named after another role, mode or engine.",
     why="Rules ask what the description calls for: without a drafter no parity, with a baseline's label no control.",
     fix="Describe each arm as the engine that ran it; the runner does.",
 )
@@ -58,6 +59,30 @@ def label_contradicted(case: Case) -> Iterator[Finding]:
         if arm.decode_loop is not None and others:
             message = f"decode loop {arm.decode_loop}, its rows were decoded with {', '.join(sorted(map(str, others)))}"
             yield _contradicted(arm, "decode_loop", message, arm.decode_loop)
+        if not case.imported:
+            yield from _misnamed(case, arm)
+
+
+RESERVED = {"oracle": "oracle", "oracle_again": "null"}
+"""Names that K3 gives to the arms of a role."""
+
+MODES = ("identity", "f_theta", "ablate")
+
+
+def _misnamed(case: Case, arm: Arm) -> Iterator[Finding]:
+    """A headline names its arm, so the name must not promise what the arm is not."""
+    mode = arm.restoration.mode if arm.restoration is not None else "none"
+    if mode == "ablate" and arm.role != "control":
+        yield _contradicted(arm, "role", f"restores nothing and is no control but of role {arm.role}", arm.role)
+    roles = [one.role for one in case.report.arms]
+    role = next((one for name, one in RESERVED.items() if (arm.name == name) != (arm.role == one)), None)
+    if role is not None and roles.count(role) == 1:  # several of a role are another rule's business
+        yield _contradicted(
+            arm, "name", f"of role {arm.role}; `oracle` is the oracle, `oracle_again` its repeat", arm.name
+        )
+    named = [one for one in MODES if one in arm.name]
+    if (named and mode not in named) or ("fused" in arm.name and not drafts(arm)):
+        yield _contradicted(arm, "name", f"named so, of engine {arm.engine} and mode {mode}", arm.name)
 
 
 def _contradicted(arm: Arm, field: str, message: str, found: str) -> Finding:
@@ -94,10 +119,10 @@ def proposer_never_ran(case: Case) -> Iterator[Finding]:
             continue
         if all(drafted(row) is False for row in arm.measurements if row.speculation is not None):
             yield _idle(arm, "speculation.drafted", "drafted tokens", "at least 1")
-        elif arm.drafter is not None and arm.drafter.weights is not None:
+        elif not case.imported:
             seconds = [one.draft_s for one in said if one.draft_s is not None]
             if len(seconds) == len(said) and sum(seconds) <= 0:
-                yield _idle(arm, "speculation.draft_s", "seconds of drafting by a model", "over 0")
+                yield _idle(arm, "speculation.draft_s", "seconds of drafting", "over 0")
 
 
 @evidence_rule(

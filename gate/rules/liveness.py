@@ -53,7 +53,7 @@ def missing_restoration_flag(case: Case) -> Iterator[Finding]:
     "MISSING_LIVENESS",
     title="It cannot be told whether a component ran",
     catches="A restoring, evicting or drafting arm whose rows lack the counts (positions, blocks, drafts, per-block "
-    "rounds, fallbacks) that would prove it.",
+    "rounds) that would prove it, or an arm under test that does not say which fallbacks it took.",
     why="A flag is an intention. What ran is known from what was counted where the work happened.",
     fix="Count restored and evicted positions, blocks and drafts in the engine, and record every fallback, also none.",
     severity="withheld",
@@ -81,7 +81,9 @@ def _untold(case: Case, arm: Arm, row: Measurement) -> Iterator[str]:
         yield "speculation.drafted"
     elif drafting and not case.imported and row.speculation is not None and row.speculation.rounds is None:
         yield "speculation.rounds"
-    if (restoration or drafting) and row.restoration_active is not None and row.fallbacks is None:
+    known = row.restoration_active is not None  # else MISSING_RESTORATION_FLAG says that the row tells nothing
+    plain = not case.imported and arm.name in case.names_under_test and not restores(arm) and not drafts(arm)
+    if (restoration or drafting or plain) and known and row.fallbacks is None:
         yield "fallbacks"
 
 

@@ -7,7 +7,10 @@ from gate.case import Case, lossless, row_key
 from gate.registry import evidence_rule
 from gate.rule import SPEEDUP, Finding
 from reports.measurement import Arm, AuditedStream, Measurement, Mismatch
-from reports.scoring import is_degenerate
+from reports.scoring import DEGENERATE_REPEATS, is_degenerate
+
+TOKEN_UNIT = 4
+"""Longest unit, in tokens, whose repetition at the tail is looked for; a token is two characters or more."""
 
 NEEDS_STREAMS = (*SPEEDUP, "token_identity", "acceptance", "restoration_recall")
 
@@ -181,26 +184,65 @@ def stream_unaudited(case: Case) -> Iterator[Finding]:
     "OUTPUT_DEGENERATE",
     title="A stream that collapsed into a repeat",
     catches="A text of an arm under test with 8 or more short equal lines, or a unit of 1 to 8 characters 8 or more "
-    "times at its tail.",
+    "times at its tail; or tokens that end in 8 or more repeats of 1 to 4 of them.",
     why="A runaway repeat is accepted draft after draft: it inflates accept lengths, and the answer before it is luck.",
     fix="Find the fault that made the stream collapse; if the verifier itself collapses, change the prompts.",
     severity="withheld",
 )
 def output_degenerate(case: Case) -> Iterator[Finding]:
     """A stream of an arm under test collapsed."""
-    seen: dict[str, bool] = {}
+    texts: dict[str, bool] = {}
+    tails: dict[tuple[int, ...], bool] = {}
     for arm in case.under_test:
         for row in arm.measurements:
-            text = row.text or ""
-            if text not in seen:
-                seen[text] = is_degenerate(text)
-            if seen[text]:
+            text, tail = row.text or "", (row.token_ids or ())[-DEGENERATE_REPEATS * TOKEN_UNIT :]
+            if text not in texts:
+                texts[text] = is_degenerate(text)
+            if tail not in tails:
+                tails[tail] = _repeats(tail)
+            if texts[text] or tails[tail]:
+                field, end = ("text", repr(text[-24:])) if texts[text] else ("token_ids", str(tail[-8:]))
+                where = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
                 yield Finding(
-                    f"{arm.name}, sample {row.sample}, repeat {row.repeat}: the text ends in a runaway repeat "
-                    f"({text[-24:]!r})",
+                    f"{where}: the {field.split('_')[0]} ends in a runaway repeat ({end})",
                     arm=arm.name,
                     sample=row.sample,
-                    field="text",
-                    found=repr(text[-24:]),
+                    field=field,
+                    found=end,
                     allowed="no repeat",
                 )
+
+
+def _repeats(tail: tuple[int, ...]) -> bool:
+    """The tokens end in `DEGENERATE_REPEATS` equal units of 1 to `TOKEN_UNIT`, whatever their text was edited to."""
+    spans = ((unit, unit * DEGENERATE_REPEATS) for unit in range(1, TOKEN_UNIT + 1))
+    return any(len(tail) >= span and tail[-span:-unit] == tail[unit - span :] for unit, span in spans)
+
+
+@evidence_rule(
+    "STREAM_REPEATED",
+    title="Different prompts, the same stream",
+    catches=f"Two samples of an arm with different prompts and the same {thresholds.MIN_DECODE_TOKENS} or more tokens.",
+    why="A prompt copied under a digest of its own is one sample; its stream, token for token, gives it away.",
+    fix="Ask distinct prompts. Where the verifier really says the same to two of them, leave one out.",
+    severity="withheld",
+    blocks=(*SPEEDUP, "null_ratio", "token_identity", "acceptance"),
+)
+def stream_repeated(case: Case) -> Iterator[Finding]:
+    """A long stream was emitted for two prompts."""
+    for arm in case.report.arms:
+        first: dict[tuple[int, ...], Measurement] = {}
+        for row in arm.measurements:
+            ids = row.token_ids or ()
+            other = first.setdefault(ids, row)
+            if len(ids) > thresholds.MIN_DECODE_TOKENS and other.sample != row.sample:
+                yield Finding(
+                    f"{arm.name}: samples {other.sample} and {row.sample} are different prompts with the same "
+                    f"{len(ids)} tokens",
+                    arm=arm.name,
+                    sample=row.sample,
+                    field="token_ids",
+                    found=f"the tokens of sample {other.sample}",
+                    allowed="a stream of its own",
+                )
+                break

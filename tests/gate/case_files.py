@@ -28,7 +28,7 @@ from tests.gate.edits import (
     set_source,
     set_verifier,
 )
-from tests.gate.honest import Setup, measured_code, measured_niah
+from tests.gate.honest import LAYERS, SINK, WINDOW, Setup, measured_code, measured_niah
 
 FOLDER = Path(__file__).parent / "cases"
 SMALL = Setup(samples=2, repeats=1, max_new_tokens=12)
@@ -139,6 +139,11 @@ def one_row_without(name: str, field: str) -> Callable[[Report], Report]:
     return lambda report: set_first_row(report, name, **{field: None})
 
 
+def dropped(row: Measurement) -> int:
+    """(layer, position) pairs outside sink + window."""
+    return LAYERS * ((row.prompt_tokens or 0) - SINK - WINDOW)
+
+
 def idle_blocks(report: Report) -> Report:
     """A fused arm over a restoring cache of which only the restoration ran."""
     donor = next(arm for arm in niah().arms if arm.name == "identity")
@@ -150,8 +155,8 @@ def idle_blocks(report: Report) -> Report:
                     blocks=0, drafted=0, accepted=0, committed=None, mean_accept_len=0.0, rounds=None,
                     draft_s=0.0, verify_s=0.0, extend_s=0.0, rollback_s=0.0,
                 ),
-                restoration_active=True, restored_positions=10, evicted_positions=10, restoration_s=0.5,
-                e2e_s=row.e2e_s + 0.5,
+                restoration_active=True, restored_positions=dropped(row), evicted_positions=dropped(row),
+                restoration_s=0.5, e2e_s=row.e2e_s + 0.5,
             )
             for row in arm.measurements
         )  # fmt: skip
@@ -194,7 +199,7 @@ def not_drafted(row: Measurement) -> Measurement:
         ),
         decode_s=decode_s + row.sample * 1e-6,
         e2e_s=row.prefill_s + row.aux_s + row.restoration_s + decode_s,
-        restoration_active=True, restored_positions=10, evicted_positions=10,
+        restoration_active=True, restored_positions=dropped(row), evicted_positions=dropped(row),
     )  # fmt: skip
 
 
@@ -209,8 +214,8 @@ def undrafted(report: Report) -> Report:
 
 def projection_idle(report: Report) -> Report:
     """A drafting arm over a projected cache whose projection never ran."""
-    mode = Restoration(mode="identity", exact_layers=(), sink=4, window=64, eviction="strict", residency="transient")
-    report = set_rows(report, "fused_ngram", evicted_positions=16000)
+    mode = Restoration(mode="identity", exact_layers=(), sink=4, window=64, eviction="strict", residency="resident")
+    report = edit_rows(report, "fused_ngram", lambda row: row.replace(evicted_positions=dropped(row)))
     return edit_arm(report, "fused_ngram", lambda arm: arm.replace(restoration=mode))
 
 
@@ -426,6 +431,48 @@ def third_of_prefill(report: Report) -> Report:
     return edit_rows(report, "native", third)
 
 
+def several() -> Report:
+    """Six rows an arm, of plain arms."""
+    return measured_code(Setup(samples=3, repeats=2, max_new_tokens=12, draft_arms=("native",)))
+
+
+def one_factor(report: Report) -> Report:
+    """The oracle again takes the oracle's times, a hundredth longer."""
+    source = {(row.sample, row.repeat): row for row in report.arms[0].measurements}
+
+    def edit(row: Measurement) -> Measurement:
+        other = source[row.sample, row.repeat]
+        names = ("prefill_s", "decode_s", "e2e_s")
+        return row.replace(**{name: round((getattr(other, name) or 0.0) * 1.01, 6) for name in names})
+
+    return edit_rows(report, "oracle_again", edit)
+
+
+def half_evicted(report: Report) -> Report:
+    """A row that evicted and restored half of what its bounds make it evict."""
+    half = dropped(next(arm for arm in report.arms if arm.name == "identity").measurements[0]) // 2
+    return set_first_row(report, "identity", evicted_positions=half, restored_positions=half)
+
+
+def whole_cache(report: Report) -> Report:
+    """A control that is said to have dropped what its arrays still held."""
+    held = report.arms[0].measurements[0].kv_bytes_prefill
+    return set_first_row(report, "ablate", kv_bytes_prefill=held)
+
+
+def long_streams() -> Report:
+    """Two prompts, streams of 36 tokens, plain arms."""
+    return measured_code(Setup(samples=2, repeats=1, max_new_tokens=36, draft_arms=("native",)))
+
+
+def same_stream(report: Report) -> Report:
+    """Sample 1 says what sample 0 says, in every arm."""
+    for arm in report.arms:
+        first = arm.measurements[0]
+        report = set_rows(report, arm.name, token_ids=first.token_ids, text=first.text)
+    return report
+
+
 def cases() -> dict[str, CaseFiles]:
     """Every case, by the code of its rule."""
     return {
@@ -463,6 +510,11 @@ def cases() -> dict[str, CaseFiles]:
         ),
         "NEEDLE_EXPOSED": claim_case(needle_report, needle_in_window, "restoration_recall/identity"),
         "DRAFTS_VARY": evidence_case(dflash, lambda r: edit_first_row(r, "fused_dflash", fewer_drafts)),
+        "TIMES_WITHOUT_NOISE": evidence_case(several, one_factor),
+        "EVICTION_ARITHMETIC": evidence_case(niah, half_evicted),
+        "KV_BYTES_ARITHMETIC": evidence_case(niah, whole_cache),
+        "STREAM_REPEATED": evidence_case(long_streams, same_stream),
+        "SPEEDUP_SAME_WORK": claim_case(throughput, halve_decode("native"), "decode_speedup/native"),
         "KV_BYTES_VARY": evidence_case(niah, lambda r: set_first_row(r, "oracle_again", kv_bytes_prefill=50_000_000)),
         "PROVENANCE_MISSING": evidence_case(niah, lambda r: r.replace(preset=None)),
         "DIRTY_TREE": evidence_case(niah, lambda r: set_source(r, dirty=True)),

@@ -6,11 +6,11 @@ import pytest
 
 from gate.judge import conclude, judge
 from reports.claims import AcceptanceClaim, MemoryClaim
-from reports.measurement import Block, Measurement
+from reports.measurement import Arm, Block, Measurement
 from reports.report import Report
 from tests.gate.claim_case_files import disagree, f_theta, parity, say, scale
 from tests.gate.edits import asserted, edit_arm, edit_rows, set_claim, set_rows
-from tests.gate.honest import Setup, measured_code, measured_niah
+from tests.gate.honest import BYTES_PER_LAYER_TOKEN, LAYERS, SINK, WINDOW, Setup, measured_code, measured_niah
 
 FULL = Setup(samples=5, repeats=3, max_new_tokens=48)
 
@@ -212,13 +212,28 @@ def test_the_honest_files_these_are_made_from_are_admitted(build: Callable[[], R
     assert admitted(report)
 
 
+def three_exact_layers(arm: Arm) -> Arm:
+    """The arm with three layers that keep all their own K/V."""
+    assert arm.restoration is not None
+    return arm.replace(restoration=arm.restoration.replace(exact_layers=(5, 11, 17)))
+
+
+def keeps_three_layers(row: Measurement) -> Measurement:
+    """The counts and bytes of such a row: three layers evict nothing."""
+    tokens, layers = row.prompt_tokens or 0, LAYERS - 3
+    changes = {"evicted_positions": layers * (tokens - SINK - WINDOW)}
+    if row.restored_positions:
+        changes["restored_positions"] = changes["evicted_positions"]
+    else:
+        changes["kv_bytes_prefill"] = (layers * (SINK + WINDOW) + 3 * tokens) * BYTES_PER_LAYER_TOKEN
+    return row.replace(**changes)
+
+
 def test_the_coupon_is_named() -> None:
     """Exact full-attention layers recall 5 of 5 whatever is restored beside them; so does the control."""
     report = say(measured_niah(Setup(samples=5, repeats=1)), "ablate", "oracle", range(5))
     for name in ("identity", "ablate"):
-        report = edit_arm(
-            report, name, lambda arm: arm.replace(restoration=arm.restoration.replace(exact_layers=(5, 11, 17)))
-        )
+        report = edit_rows(edit_arm(report, name, three_exact_layers), name, keeps_three_layers)
     assert reasons(conclude(report), "restoration_recall/identity") == {"CONTROL_RECALL_HIGH"}
 
 

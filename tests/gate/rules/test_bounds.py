@@ -62,3 +62,20 @@ def test_a_bounded_cache_is_read_at_its_own_speed():
         measured_niah(Setup(samples=2, repeats=1)), "identity", lambda row: row.replace(prefill_s=row.prefill_s / 9)
     )
     assert not ask("SPEEDUP_PREFILL_UNEQUAL", report, "e2e_speedup/identity")
+
+
+@pytest.mark.parametrize(("factor", "fires"), [(1.0, False), (0.8, False), (0.5, True)])
+def test_a_plain_loop_gains_no_more_than_its_overhead(factor, fires):
+    report = slower(CODE, "native", factor)  # the honest one is a tenth slower than the oracle
+    for claim in ("decode_speedup/native", "e2e_speedup/native"):
+        assert bool(ask("SPEEDUP_SAME_WORK", report, claim)) is fires
+
+
+def test_a_restored_cache_that_stays_is_read_as_a_whole():
+    report = measured_niah(Setup(samples=2, repeats=1, suts=("identity", "f_theta")))
+    for name, fires in (("identity", True), ("f_theta", False)):
+        assert bool(ask("SPEEDUP_SAME_WORK", slower(report, name, 0.4), f"decode_speedup/{name}")) is fires
+
+
+def test_drafting_is_bounded_by_its_blocks_instead():
+    assert not ask("SPEEDUP_SAME_WORK", ten_times(CODE), CLAIM)

@@ -1,8 +1,9 @@
 """The same prefill holds the same bytes."""
 
 from tests.gate.asking import ask
-from tests.gate.edits import edit_arm, set_first_row, set_rows
-from tests.gate.honest import Setup, measured_niah
+from tests.gate.case_files import foreign
+from tests.gate.edits import edit_arm, set_first_row, set_rows, set_verifier
+from tests.gate.honest import BYTES_PER_LAYER_TOKEN, SINK, WINDOW, Setup, measured_niah
 
 NIAH = measured_niah(Setup(samples=2, repeats=2, suts=("f_theta", "native")))
 
@@ -23,3 +24,38 @@ def test_other_caches_hold_other_bytes():
 
 def test_unknown_bytes_are_not_compared():
     assert not ask("KV_BYTES_VARY", set_rows(NIAH, "oracle", kv_bytes_prefill=None))
+
+
+def test_a_bounded_cache_holds_what_its_bounds_leave():
+    assert not ask("KV_BYTES_ARITHMETIC", NIAH)
+    full = NIAH.arms[0].measurements[0].kv_bytes_prefill
+    for held in (full, full // 20, 0):
+        assert {f.arm for f in ask("KV_BYTES_ARITHMETIC", set_rows(NIAH, "f_theta", kv_bytes_prefill=held))} == {
+            "f_theta"
+        }
+    assert not ask("KV_BYTES_ARITHMETIC", set_rows(NIAH, "f_theta", kv_bytes_prefill=None))
+
+
+def test_exact_layers_hold_everything_in_steps():
+    def exact(arm):
+        return arm.replace(restoration=arm.restoration.replace(exact_layers=tuple(range(15))))
+
+    report = edit_arm(NIAH, "ablate", exact)
+    tokens = report.arms[0].measurements[0].prompt_tokens
+    stepped = 15 * BYTES_PER_LAYER_TOKEN * (SINK + WINDOW + (tokens // 256 + 1) * 256)
+    held = {"prompt_tokens": tokens, "prompt_digest": report.arms[0].measurements[0].prompt_digest}
+    assert ask("KV_BYTES_ARITHMETIC", report)
+    assert not ask("KV_BYTES_ARITHMETIC", set_rows(report, "ablate", kv_bytes_prefill=stepped, **held))
+
+
+def test_residency_decides_what_restored_positions_weigh():
+    def resident(arm):
+        return arm.replace(restoration=arm.restoration.replace(residency="resident"))
+
+    assert ask("KV_BYTES_ARITHMETIC", edit_arm(NIAH, "f_theta", resident))
+
+
+def test_models_with_windows_of_their_own_are_left_to_their_tables():
+    report = set_rows(NIAH, "f_theta", kv_bytes_prefill=1)
+    assert not ask("KV_BYTES_ARITHMETIC", set_verifier(report, layer_types=("sliding_attention",) * 30))
+    assert not ask("KV_BYTES_ARITHMETIC", foreign(report))

@@ -4,7 +4,7 @@ import pytest
 
 from reports.measurement import NATIVE_BASELINE_LABEL, Restoration, Speculation
 from tests.gate.asking import ask
-from tests.gate.case_files import idle_blocks, projection_idle, undrafted
+from tests.gate.case_files import foreign, idle_blocks, projection_idle, undrafted
 from tests.gate.edits import edit_arm, edit_rows, set_rows
 from tests.gate.honest import Setup, measured_code, measured_niah
 
@@ -56,14 +56,14 @@ def test_blocks_without_drafts_are_plain_steps():
     assert not ask("PROPOSER_NEVER_RAN", idle_blocks(CODE))
 
 
-def test_a_model_that_drafts_in_no_time_did_not_run():
+def test_what_drafts_in_no_time_did_not_run():
     def timeless(row):
         return row.replace(speculation=row.speculation.replace(draft_s=0.0))
 
-    assert [f.field for f in ask("PROPOSER_NEVER_RAN", edit_rows(DFLASH, "fused_dflash", timeless))] == [
-        "speculation.draft_s"
-    ]
-    assert not ask("PROPOSER_NEVER_RAN", edit_rows(CODE, "fused_ngram", timeless))
+    for report, name in ((DFLASH, "fused_dflash"), (CODE, "fused_ngram")):
+        assert [f.field for f in ask("PROPOSER_NEVER_RAN", edit_rows(report, name, timeless))] == [
+            "speculation.draft_s"
+        ]
 
 
 def test_drafting_does_not_hide_that_nothing_was_restored():
@@ -99,3 +99,43 @@ def test_a_fallback_is_one_in_any_arm(arm):
 )
 def test_an_arm_is_described_as_its_rows_are(edit, field):
     assert [finding.field for finding in ask("LABEL_CONTRADICTED", edit(CODE))] == [field]
+
+
+def renamed(report, old, new):
+    return edit_arm(report, old, lambda arm: arm.replace(name=new))
+
+
+@pytest.mark.parametrize(
+    ("report", "old", "new"),
+    [
+        (NIAH, "identity", "f_theta"),
+        (NIAH, "identity", "ablate_sliding"),
+        (NIAH, "ablate", "identity"),
+        (NIAH, "oracle", "plain"),
+        (NIAH, "oracle_again", "oracle"),
+        (NIAH, "identity", "oracle_again"),
+        (NATIVE, "native", "fused_native"),
+    ],
+)
+def test_a_name_promises_no_other_role_mode_or_engine(report, old, new):
+    assert "name" in {finding.field for finding in ask("LABEL_CONTRADICTED", renamed(report, old, new))}
+    assert not ask("LABEL_CONTRADICTED", report)
+
+
+@pytest.mark.parametrize(
+    ("report", "old", "new"),
+    [(NIAH, "identity", "restored"), (NIAH, "ablate", "full_exact"), (CODE, "fused_ngram", "lookup")],
+)
+def test_other_names_are_free(report, old, new):
+    assert not ask("LABEL_CONTRADICTED", renamed(report, old, new))
+
+
+@pytest.mark.parametrize("role", ["sut", "peer"])
+def test_an_ablated_arm_is_a_control(role):
+    report = edit_arm(NIAH, "ablate", lambda arm: arm.replace(role=role))
+    assert [finding.field for finding in ask("LABEL_CONTRADICTED", report)] == ["role"]
+
+
+def test_names_and_roles_of_other_tools_are_theirs():
+    report = renamed(edit_arm(NIAH, "ablate", lambda arm: arm.replace(role="peer")), "oracle", "baseline")
+    assert not ask("LABEL_CONTRADICTED", foreign(report))

@@ -4,6 +4,7 @@ import pytest
 
 from reports.measurement import Speculation
 from tests.gate.asking import ask
+from tests.gate.case_files import foreign
 from tests.gate.edits import edit_first_row, set_first_row, set_rows
 from tests.gate.honest import Setup, measured_code, measured_niah
 
@@ -91,3 +92,11 @@ def test_contradictions_are_named(arm, changes, field):
     found = ask("RESTORATION_COUNTS", set_first_row(NIAH, arm, **changes))
     assert [finding.field for finding in found] == [field]
     assert found[0].found != found[0].allowed
+
+
+def test_a_plain_arm_says_which_fallbacks_it_took():
+    report = measured_niah(Setup(samples=2, repeats=1, suts=("native",)))
+    bare = set_first_row(report, "native", fallbacks=None)
+    assert [finding.field for finding in ask("MISSING_LIVENESS", bare)] == ["fallbacks"]
+    assert not ask("MISSING_LIVENESS", set_first_row(report, "oracle", fallbacks=None))
+    assert not ask("MISSING_LIVENESS", foreign(bare))

@@ -5,6 +5,7 @@ import pytest
 from gate import thresholds
 from reports.measurement import Mismatch
 from tests.gate.asking import ask
+from tests.gate.case_files import long_streams, same_stream
 from tests.gate.edits import edit_arm, edit_first_row, set_first_row, set_rows, set_verifier
 from tests.gate.honest import Setup, measured_code, measured_niah
 
@@ -136,3 +137,20 @@ def test_a_collapsed_text_of_an_arm_under_test(text):
     report = set_first_row(CODE, "fused_ngram", text=text)
     assert [finding.sample for finding in ask("OUTPUT_DEGENERATE", report)] == [0]
     assert not ask("OUTPUT_DEGENERATE", set_first_row(CODE, "oracle", text=text))
+
+
+@pytest.mark.parametrize(("unit", "times", "fires"), [((5,), 8, True), ((5,), 7, False), ((5, 6, 7, 8), 8, True)])
+def test_tokens_collapse_whatever_their_text_was_made_to_say(unit, times, fires):
+    report = set_first_row(CODE, "fused_ngram", token_ids=(1, 2, 3, *unit * times), text="sound")
+    assert [finding.field for finding in ask("OUTPUT_DEGENERATE", report)] == (["token_ids"] if fires else [])
+
+
+def test_two_prompts_with_one_long_stream_are_one():
+    report = long_streams()
+    assert not ask("STREAM_REPEATED", report)
+    assert {finding.sample for finding in ask("STREAM_REPEATED", same_stream(report))} == {1}
+
+
+def test_short_answers_may_be_equal():
+    first = NIAH.arms[0].measurements[0]
+    assert not ask("STREAM_REPEATED", set_rows(NIAH, "oracle", token_ids=first.token_ids, text=first.text))
