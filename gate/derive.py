@@ -81,8 +81,11 @@ def prompt_of(rows: Sequence[Measurement]) -> dict[int, int]:
 
 def rows_by_key(arm: Arm) -> dict[Key, Measurement]:
     """Rows by (sample, repeat); keys that stand twice are ambiguous and left out."""
-    counts = Counter(map(row_key, arm.measurements))
-    return {row_key(row): row for row in arm.measurements if counts[row_key(row)] == 1}
+    found = {(row.sample, row.repeat): row for row in arm.measurements}
+    if len(found) < len(arm.measurements):
+        counts = Counter(map(row_key, arm.measurements))
+        found = {key: row for key, row in found.items() if counts[key] == 1}
+    return found
 
 
 def paired_ratios(arm: Arm, baseline: Arm, metric: str = "decode_speedup") -> tuple[Pair, ...]:

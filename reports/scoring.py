@@ -26,6 +26,8 @@ _NOTE_LINE = re.compile(r"^\W*note\W{0,3}\d+\s*:.*$", re.MULTILINE)
 
 def first_turn(text: str) -> str:
     """The text up to the first mark that ends a turn; all of it if there is none."""
+    if "<" not in text:
+        return text
     ends = [at for mark in TURN_ENDS if (at := text.find(mark)) >= 0]
     return text[: min(ends)] if ends else text
 
