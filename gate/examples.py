@@ -88,6 +88,7 @@ EXAMPLES: dict[str, Example] = {
         "a fused stream leaves the verifier's argmax by a gap of 2.4", "every token is the argmax, or tied within 0.01"
     ),
     "STREAM_UNAUDITED": Example("a fused arm without `stream_audit`", "every distinct stream of the arm audited"),
+    "STREAM_TIES": Example("5 ties in 240 tokens of float32", "no tie in 240 tokens, or one"),
     "STREAM_REPEATED": Example("48 equal tokens for two prompts", "a stream of its own for every prompt"),
     "STREAM_AUDIT_MISMATCH": Example("40 tokens checked of a stream of 48", "48 tokens checked of a stream of 48"),
     "STREAM_AUDIT_SILENT": Example(
@@ -118,6 +119,10 @@ EXAMPLES: dict[str, Example] = {
     "SPEEDUP_INTERVAL": Example("1.08x, interval 0.94x to 1.21x", "1.62x, interval 1.55x to 1.70x"),
     "NULL_RATIO_OFF": Example("an A/A ratio of 1.31x, interval 1.22x to 1.40x", "an A/A ratio of 1.00x"),
     "SPEEDUP_OVER_ACCEPTANCE": Example("3.1x with 2.0 tokens committed a block", "1.6x with 2.9 committed a block"),
+    "SPEEDUP_VERIFY_FAST": Example(
+        "blocks of 8 verified in 12 ms, a step of the oracle takes 60 ms",
+        "blocks verified in 71 ms, a step takes 60 ms",
+    ),
     "SPEEDUP_SAME_WORK": Example("a plain loop over the native cache, 1.8x", "the same loop, 0.94x"),
     "SPEEDUP_PREFILL_UNEQUAL": Example(
         "1.5x end to end, all of it from a prefill that is the oracle's own", "1.5x end to end, equal prefills"

@@ -42,6 +42,9 @@ CODEC_BITS_SPREAD = 0.1
 MIN_SCALE_BITS = 0.1
 """Bits a value that scales add to an affine codec at least (float16 scales of groups of 128, no bias: 0.125)."""
 
+MAX_SCALE_BITS = 2.0
+"""Bits a value that scales and biases add to an affine codec at most (float32, both, for groups of 32)."""
+
 MEMORY_GAP = 0.05
 """Relative distance allowed between formula and measured K/V bytes."""
 
@@ -67,6 +70,10 @@ NEAR_TIE_GAP = 0.01
 """Logit gap under which another argmax is a numerical tie in float32 (L=1 against L=8 differ by 5e-5 at most; the
 smallest top-2 gap met was 0.016)."""
 
+MAX_TIES = 0.002
+"""Ties among the audited tokens of an arm in float32, beside a first one; numerical noise of 5e-5 flips fewer than one
+token in 10,000."""
+
 NEAR_TIE_GAP_FLOAT16 = 0.05
 """The same for a verifier in float16, whose logits near 32 are 0.03 apart."""
 
@@ -87,6 +94,10 @@ MAX_NULL_RATIO = 1.1
 
 MAX_SPEEDUP_PER_COMMITTED = 1.1
 """Decode speed-up over committed tokens a block; above 1 only by the overhead of the oracle's own loop."""
+
+MIN_VERIFY_STEPS = 0.75
+"""Seconds to verify a block over those of a step of the oracle, medians; a forward of a block reads the same weights,
+and only what surrounds a step may be saved."""
 
 MAX_PREFILL_RATIO = 1.25
 """Oracle's over arm's prefill seconds, median of pairs, where both read the prompt into the same native cache."""

@@ -34,7 +34,8 @@ def block_arithmetic(case: Case) -> Iterator[Finding]:
 @evidence_rule(
     "DRAFTS_VARY",
     title="A model drafter that proposed fewer tokens when it was wrong",
-    catches="Blocks of a drafter with weights that hold different numbers of drafts while there was room for more.",
+    catches="Blocks of a drafter with weights that hold different numbers of drafts, or fewer than its block size "
+    "gives, while there was room for more.",
     why="A block-diffusion drafter fills its block in one forward; drafts left out of the count raise the acceptance.",
     fix="Count every proposed token, also those behind the first wrong one.",
     severity="withheld",
@@ -46,13 +47,15 @@ def drafts_vary(case: Case) -> Iterator[Finding]:
     for arm in case.report.arms:
         if arm.drafter is None or arm.drafter.weights is None:
             continue
+        size = (arm.drafter.block_size or 1) if not case.imported else 1
         widest = max((b.drafted for row in arm.measurements for b in _blocks(row)), default=0)
+        widest = max(widest, size - 1)
         for row in arm.measurements:
             emitted = 1
             for number, block in enumerate(_blocks(row)):
                 room = (budget or 0) - emitted
                 if block.drafted < min(widest, room - 1):
-                    message = f"block {number} drafted {block.drafted} tokens, others {widest}, with room for {room}"
+                    message = f"block {number} drafted {block.drafted} tokens of {widest}, with room for {room}"
                     yield _at(arm, row, (f"rounds.{number}.drafted", message, str(block.drafted), str(widest)))
                     break
                 emitted += block.committed

@@ -8,6 +8,7 @@ from gate.case import Case, drafts, lossless, row_key
 from gate.claims import ratio_of, sides
 from gate.registry import claim_rule
 from gate.rule import SPEEDUP, Finding
+from gate.trend import decode_costs
 from reports.claims import Claim
 from reports.measurement import Arm
 
@@ -79,6 +80,34 @@ def _committed_per_block(arm: Arm) -> float | None:
             return None
         blocks, tokens = blocks + said.blocks, tokens + committed
     return tokens / blocks if blocks else None
+
+
+@claim_rule(
+    "SPEEDUP_VERIFY_FAST",
+    title="Blocks verified in less time than a step",
+    catches="A speed-up of a drafting arm whose blocks are verified, in the median, in under "
+    f"{thresholds.MIN_VERIFY_STEPS:g} of the time that a step of the oracle takes.",
+    why="The forward of a block reads all weights as a step does; what is missing was billed elsewhere, or cut.",
+    fix="Stop the clock of a block when the verifier's choices are on the host.",
+    blocks=SPEEDUP,
+)
+def verify_fast(case: Case, claim: Claim) -> Iterator[Finding]:
+    """Verifying a block takes less than the step it contains."""
+    both = sides(case, claim)
+    if both is None or not drafts(both[0]):
+        return
+    said = [row.speculation for row in both[0].measurements if row.speculation is not None]
+    verified = derive.median_of(block.verify_s for one in said for block in one.rounds or ())
+    step = derive.median_of(decode_costs(both[1]))
+    if verified is not None and step is not None and verified < thresholds.MIN_VERIFY_STEPS * step:
+        yield Finding(
+            f"{claim.arm}: verifies a block in {verified:.4g} s, a step of {both[1].name} takes {step:.4g} s; at least "
+            f"{thresholds.MIN_VERIFY_STEPS:g} of it",
+            arm=claim.arm,
+            field="verify_s",
+            found=f"{verified:.4g}",
+            allowed=f"at least {thresholds.MIN_VERIFY_STEPS * step:.4g}",
+        )
 
 
 @claim_rule(

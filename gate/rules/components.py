@@ -74,14 +74,15 @@ def _misnamed(case: Case, arm: Arm) -> Iterator[Finding]:
     mode = arm.restoration.mode if arm.restoration is not None else "none"
     if mode == "ablate" and arm.role != "control":
         yield _contradicted(arm, "role", f"restores nothing and is no control but of role {arm.role}", arm.role)
-    roles = [one.role for one in case.report.arms]
+    roles: list[str] = [one.role for one in case.report.arms]
     role = next((one for name, one in RESERVED.items() if (arm.name == name) != (arm.role == one)), None)
     if role is not None and roles.count(role) == 1:  # several of a role are another rule's business
         yield _contradicted(
             arm, "name", f"of role {arm.role}; `oracle` is the oracle, `oracle_again` its repeat", arm.name
         )
     named = [one for one in MODES if one in arm.name]
-    if (named and mode not in named) or ("fused" in arm.name and not drafts(arm)):
+    lookup = "dflash" in arm.name and arm.drafter is not None and "dflash" not in arm.drafter.name
+    if (named and mode not in named) or ("fused" in arm.name and not drafts(arm)) or lookup:
         yield _contradicted(arm, "name", f"named so, of engine {arm.engine} and mode {mode}", arm.name)
 
 

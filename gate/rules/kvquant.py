@@ -1,5 +1,6 @@
 """Codecs of the K/V cache: a clean identity arm, bits counted from arrays, verdicts that follow from the arms."""
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -68,7 +69,7 @@ def kvquant_control(case: Case) -> Iterator[Finding]:
     "KVQUANT_RATE",
     title="Bits a value that leave something out",
     catches="A codec, or the affine 4 it is compared with, whose bits a value are only stated, are not those of the "
-    "stored bytes, differ from sample to sample, leave no room for scales, or are of other numbers.",
+    "stored bytes, differ from sample to sample, leave no room for scales or too much, or are of other numbers.",
     why="4 bits a value are 4.5 with scales and biases; a lattice at 6.3 looks small beside a 4 that is none.",
     fix="Count codes, scales, biases and padding from the arrays (`stored_bytes`), and the numbers they stand for.",
     blocks=BLOCKS,
@@ -114,27 +115,26 @@ def _rate(arm: CodecArm) -> Iterator[Finding]:
             allowed="every sample",
         )
         return
-    mean, least = sum(bits) / len(bits), _least_bits(arm)
+    mean, (least, most) = sum(bits) / len(bits), _bits_of_name(arm)
     if arm.stated_bits is not None and abs(arm.stated_bits - mean) > thresholds.STATED_TOLERANCE * mean:
         message = f"{arm.name}: {arm.stated_bits:g} bits a value are stated, the stored bytes give {mean:.4g}"
         yield Finding(message, arm.name, field="stated_bits", found=f"{arm.stated_bits:g}", allowed=f"{mean:.4g}")
     if max(bits) > (1 + thresholds.CODEC_BITS_SPREAD) * min(bits):
         message = f"{arm.name}: {min(bits):.4g} to {max(bits):.4g} bits a value; a codec's rate is one"
         yield Finding(message, arm.name, field="stored_bytes", found=f"{max(bits):.4g}", allowed=f"{min(bits):.4g}")
-    if min(bits) < least:
-        yield Finding(
-            f"{arm.name}: {min(bits):.4g} bits a value; codes and scales of {arm.codec} need at least {least:.4g}",
-            arm=arm.name,
-            field="stored_bytes",
-            found=f"{min(bits):.4g}",
-            allowed=f"at least {least:.4g}",
-        )
+    if not least <= min(bits) <= max(bits) <= most:
+        found = min(bits) if min(bits) < least else max(bits)
+        allowed = f"{least:.4g} to {most:.4g}" if most < math.inf else f"at least {least:.4g}"
+        message = f"{arm.name}: {found:.4g} bits a value; codes and scales of {arm.codec} take {allowed}"
+        yield Finding(message, arm.name, field="stored_bytes", found=f"{found:.4g}", allowed=allowed)
 
 
-def _least_bits(arm: CodecArm) -> float:
-    """Bits below which a codec of this name has left its scales out; 0 where the name tells nothing."""
+def _bits_of_name(arm: CodecArm) -> tuple[float, float]:
+    """Bits between which a codec of this name lies, scales and biases included; any where the name tells nothing."""
     named = _AFFINE.search(arm.codec) or _AFFINE.search(arm.name)
-    return int(named[1]) + thresholds.MIN_SCALE_BITS if named is not None else 0.0
+    if named is None:
+        return 0.0, math.inf
+    return int(named[1]) + thresholds.MIN_SCALE_BITS, int(named[1]) + thresholds.MAX_SCALE_BITS
 
 
 @evidence_rule(

@@ -8,7 +8,7 @@ from gate.registry import claim_rule, evidence_rule
 from gate.results import parity_faults, parity_key, parity_shown
 from gate.rule import SPEEDUP, Finding
 from reports.claims import Claim
-from reports.measurement import DrafterInfo
+from reports.measurement import Arm, DrafterInfo
 from reports.parity import ParityResult
 
 SMALL_MODEL = "model"
@@ -57,7 +57,7 @@ def _is_faithful(case: Case, drafter: DrafterInfo) -> bool:
         check is not None
         and check.tokens >= thresholds.MIN_FAITHFULNESS_TOKENS
         and check.argmax_agreement >= thresholds.MIN_ARGMAX_AGREEMENT
-        and check.largest_logit_gap <= thresholds.MAX_LOGIT_GAP
+        and 0 <= check.largest_logit_gap <= thresholds.MAX_LOGIT_GAP
         for check in checks
     )
 
@@ -85,8 +85,18 @@ def parity_failed(case: Case) -> Iterator[Finding]:
     if parity is None:
         return
     sides = f"{_side(parity, 'reference')} and {_side(parity, 'candidate')}"
+    claim = f"drafter_parity/{parity.candidate_runtime}"
+    drafting = [arm.name for arm in case.under_test if _drafts_with(arm, parity)]
     for message, found, allowed in parity_faults(case.report):
-        yield Finding(f"parity of {sides}: {message}", field="parity.blocks", found=found, allowed=allowed)
+        message = f"parity of {sides}: {message}"
+        yield Finding(message, field="parity.blocks", found=found, allowed=allowed, claim=claim)
+        for name in drafting:
+            yield Finding(message, name, field="parity.blocks", found=found, allowed=allowed)
+
+
+def _drafts_with(arm: Arm, parity: ParityResult) -> bool:
+    """The arm's drafter is the one that was compared; that of another arm is not touched by it."""
+    return arm.drafter is not None and arm.drafter.weights is not None and arm.drafter.weights == parity.drafter_weights
 
 
 def _side(parity: ParityResult, side: str) -> str:

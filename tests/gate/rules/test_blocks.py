@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from reports.measurement import Block, Speculation
 from reports.report import Imported
 from tests.gate.asking import ask
-from tests.gate.edits import edit_first_row, set_first_row, set_plan
+from tests.gate.case_files import foreign
+from tests.gate.edits import edit_arm, edit_first_row, set_first_row, set_plan
 from tests.gate.honest import Setup, measured_code
 
 CODE = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))
@@ -126,3 +127,11 @@ def test_near_the_end_of_the_budget_there_is_less_room():
 
 def test_a_drafter_without_weights_drafts_what_it_finds():
     assert not ask("DRAFTS_VARY", fewer(CODE, "fused_ngram", 0))
+
+
+def test_a_block_of_a_size_that_was_never_drafted_is_not_the_drafters():
+    def sized(arm):
+        return arm.replace(drafter=arm.drafter.replace(block_size=12))
+
+    assert ask("DRAFTS_VARY", edit_arm(set_plan(DFLASH, max_new_tokens=64), "fused_dflash", sized))
+    assert not ask("DRAFTS_VARY", foreign(edit_arm(DFLASH, "fused_dflash", sized)))

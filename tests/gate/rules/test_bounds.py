@@ -4,7 +4,7 @@ import pytest
 
 from gate import thresholds
 from tests.gate.asking import ask
-from tests.gate.case_files import halve_decode, ten_times, third_of_prefill
+from tests.gate.case_files import cut_verification, halve_decode, third_of_prefill, too_fast
 from tests.gate.edits import edit_rows
 from tests.gate.honest import Setup, measured_code, measured_niah
 
@@ -34,14 +34,14 @@ def test_a_ratio_that_noise_explains_is_not_off():
 def test_blocks_bound_the_decode_ratio():
     assert not ask("SPEEDUP_OVER_ACCEPTANCE", CODE, CLAIM)
     for claim in (CLAIM, "e2e_speedup/fused_ngram"):
-        assert [finding.field for finding in ask("SPEEDUP_OVER_ACCEPTANCE", ten_times(CODE), claim)] == ["decode_s"]
+        assert [finding.field for finding in ask("SPEEDUP_OVER_ACCEPTANCE", too_fast(CODE), claim)] == ["decode_s"]
 
 
 def test_blocks_bound_it_also_where_rounds_are_not_recorded():
     def bare(row):
         return row.replace(speculation=row.speculation.replace(rounds=None))
 
-    assert ask("SPEEDUP_OVER_ACCEPTANCE", edit_rows(ten_times(CODE), "fused_ngram", bare), CLAIM)
+    assert ask("SPEEDUP_OVER_ACCEPTANCE", edit_rows(too_fast(CODE), "fused_ngram", bare), CLAIM)
     assert not ask("SPEEDUP_OVER_ACCEPTANCE", edit_rows(CODE, "fused_ngram", bare), CLAIM)
 
 
@@ -78,4 +78,16 @@ def test_a_restored_cache_that_stays_is_read_as_a_whole():
 
 
 def test_drafting_is_bounded_by_its_blocks_instead():
-    assert not ask("SPEEDUP_SAME_WORK", ten_times(CODE), CLAIM)
+    assert not ask("SPEEDUP_SAME_WORK", too_fast(CODE), CLAIM)
+
+
+def test_a_block_takes_a_step_at_least():
+    report = edit_rows(CODE, "fused_ngram", cut_verification)
+    assert not ask("SPEEDUP_VERIFY_FAST", CODE, CLAIM)
+    assert [finding.field for finding in ask("SPEEDUP_VERIFY_FAST", report, CLAIM)] == ["verify_s"]
+    assert not ask("SPEEDUP_VERIFY_FAST", report, "decode_speedup/native")
+
+
+def test_without_blocks_their_time_is_not_known():
+    bare = edit_rows(CODE, "fused_ngram", lambda row: row.replace(speculation=row.speculation.replace(rounds=None)))
+    assert not ask("SPEEDUP_VERIFY_FAST", bare, CLAIM)

@@ -153,3 +153,12 @@ def test_one_block_under_many_numbers_is_one_block() -> None:
 def test_reports_without_parity_are_not_asked(kind: str) -> None:
     report = code().replace(parity=None) if kind == "code" else measured_niah(Setup(samples=1, repeats=1))
     assert not ask("PARITY_FAILED", report)
+
+
+def test_it_stands_in_the_way_of_its_own_drafter_only() -> None:
+    report = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12))
+    assert report.parity is not None
+    broken = conclude(report.replace(parity=disagree(report).parity))
+    blocked = {claim.name for claim in broken.claims if "PARITY_FAILED" in claim.withheld_by}
+    assert {name for name in blocked if name.endswith("fused_ngram")} == set()
+    assert {"acceptance/fused_dflash", "decode_speedup/fused_dflash", "drafter_parity/mlx"} <= blocked
