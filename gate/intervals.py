@@ -4,7 +4,6 @@ Pure arithmetic on plain numbers, the same on every machine; nothing is drawn at
 """
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -49,7 +48,7 @@ class Share:
 
 def median_of_medians(groups: Groups) -> float:
     """Median over groups of the median of each; `groups` and every group hold at least one value."""
-    return statistics.median(statistics.median(group) for group in groups)
+    return _median([_median(group) for group in groups])
 
 
 def bootstrap(groups: Groups) -> Estimate:
@@ -67,12 +66,22 @@ def bootstrap(groups: Groups) -> Estimate:
 
 
 def leave_one_out(groups: Groups) -> tuple[float, float] | None:
-    """Smallest and largest `median_of_medians` when any one group is left out; none with a single group."""
+    """Smallest and largest `median_of_medians` when any one group is left out; none with a single group.
+
+    They come from leaving out a group above or below the middle.
+    """
     if len(groups) < 2:
         return None
-    medians = [statistics.median(group) for group in groups]
-    rest = [statistics.median(medians[:i] + medians[i + 1 :]) for i in range(len(medians))]
-    return min(rest), max(rest)
+    medians = sorted(_median(group) for group in groups)
+    middle = len(medians) // 2
+    if len(medians) % 2 == 0:
+        return medians[middle - 1], medians[middle]
+    return (medians[middle - 1] + medians[middle]) / 2, (medians[middle] + medians[middle + 1]) / 2
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered, middle = sorted(values), len(values) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
 def _lower_bound(groups: Groups) -> float:

@@ -100,6 +100,13 @@ def test_leave_one_out_finds_the_sample_that_carries_the_median() -> None:
     assert low < 1 < high
 
 
+@given(groups)
+def test_leaving_out_each_group_in_turn_gives_the_same_extremes(values: list[list[float]]) -> None:
+    medians = [statistics.median(group) for group in values]
+    rest = [statistics.median(medians[:i] + medians[i + 1 :]) for i in range(len(medians)) if len(medians) > 1]
+    assert leave_one_out(values) == ((min(rest), max(rest)) if rest else None)
+
+
 def test_wilson_against_published_values() -> None:
     # Newcombe 1998, Statistics in Medicine 17, 857-872, table I, method 3.
     for correct, total, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)):
