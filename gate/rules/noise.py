@@ -5,12 +5,9 @@ from itertools import combinations
 
 from gate import thresholds
 from gate.case import Case, row_key
-from gate.derive import rows_by_key
 from gate.registry import evidence_rule
 from gate.rule import Finding
-from reports.measurement import Arm, Measurement
-
-STAGES = ("prefill_s", "decode_s")
+from reports.measurement import Arm
 
 
 @evidence_rule(
@@ -25,48 +22,52 @@ def times_without_noise(case: Case) -> Iterator[Finding]:
     """Costs a token agree to more digits than runs do."""
     if case.imported:  # printed with three decimals, or derived from a rate
         return
-    for arm in case.report.arms:
-        own = [_costs(stage, arm.measurements) for stage in STAGES]
-        if _coincidences(own) >= thresholds.MIN_COINCIDENCES:
-            yield _finding(arm, f"{arm.name}: {len(arm.measurements)} rows take the same seconds a token")
-    for one, other in combinations(case.report.arms, 2):
-        yield from _between(one, other)
+    costs = {
+        arm.name: _costs(arm) for arm in case.report.arms if 2 * len(arm.measurements) > thresholds.MIN_COINCIDENCES
+    }
+    for name, own in costs.items():
+        if _coincidences(list(own.values())) >= thresholds.MIN_COINCIDENCES:
+            yield _finding(name, f"{name}: {len(own)} rows take the same seconds a token")
+    for one, other in combinations(costs, 2):
+        ours, theirs = costs[one], costs[other]
+        ratios = [_ratio(cost, partner) for key, cost in ours.items() if (partner := theirs.get(key)) is not None]
+        if _coincidences(ratios) >= thresholds.MIN_COINCIDENCES:
+            yield _finding(other, f"{other}: its times are those of {one} by one factor in {len(ratios)} rows")
 
 
-def _between(one: Arm, other: Arm) -> Iterator[Finding]:
-    partners = rows_by_key(other)
-    pairs = [(row, partner) for row in one.measurements if (partner := partners.get(row_key(row))) is not None]
-    ratios = []
-    for stage in STAGES:
-        ours, theirs = _costs(stage, [row for row, _ in pairs]), _costs(stage, [partner for _, partner in pairs])
-        ratios.append([a / b for a, b in zip(ours, theirs, strict=True)] if len(ours) == len(theirs) else [])
-    if _coincidences(ratios) >= thresholds.MIN_COINCIDENCES:
-        yield _finding(other, f"{other.name}: its times are those of {one.name} by one factor in {len(pairs)} rows")
+Cost = tuple[float, float]
+"""Prefill seconds a prompt token, decode seconds a token; 0 where a row does not tell."""
 
 
-def _costs(stage: str, rows: Sequence[Measurement]) -> list[float]:
-    """Seconds a token of every row; empty unless all rows tell."""
-    costs = []
-    for row in rows:
-        seconds, tokens = getattr(row, stage), row.prompt_tokens if stage == "prefill_s" else row.decode_tokens
-        if not seconds or not tokens or seconds < 0:
-            return []
-        costs.append(seconds / tokens)
-    return costs
+def _costs(arm: Arm) -> dict[tuple[int, int], Cost]:
+    return {row_key(row): (_cost(row.prefill_s, row.prompt_tokens), _cost(row.decode_s, row.decode_tokens))
+            for row in arm.measurements}  # fmt: skip
 
 
-def _coincidences(stages: Sequence[Sequence[float]]) -> int:
-    """How many values repeat an earlier one of their stage, over the stages that do not scatter at all."""
-    still = [
-        values for values in stages if values and max(values) - min(values) < thresholds.LEAST_SPREAD * min(values)
-    ]
-    return sum(len(values) - 1 for values in still)
+def _cost(seconds: float | None, tokens: int | None) -> float:
+    return seconds / tokens if seconds is not None and seconds > 0 and tokens else 0.0
 
 
-def _finding(arm: Arm, message: str) -> Finding:
+def _ratio(ours: Cost, theirs: Cost) -> Cost:
+    prefill, decode = (a / b if b else 0.0 for a, b in zip(ours, theirs, strict=True))
+    return prefill, decode
+
+
+def _coincidences(costs: Sequence[Cost]) -> int:
+    """How many values repeat the first of their stage, over the stages that do not scatter at all."""
+    found = 0
+    for stage in (0, 1) if costs else ():
+        first = costs[0][stage]
+        least = thresholds.LEAST_SPREAD * first
+        if first and all(abs(cost[stage] - first) < least for cost in costs):
+            found += len(costs) - 1
+    return found
+
+
+def _finding(name: str, message: str) -> Finding:
     return Finding(
         f"{message}, to within {thresholds.LEAST_SPREAD:g}",
-        arm=arm.name,
+        arm=name,
         field="decode_s",
         found=f"a spread under {thresholds.LEAST_SPREAD:g}",
         allowed="times that scatter",
