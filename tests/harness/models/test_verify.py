@@ -71,7 +71,7 @@ def test_mlx_lm_alone_misreads_a_config_with_rope_parameters_only(folder: Path) 
     model, tokenizer = load(str(folder))
     ids = tokenizer.encode(verify_module.fixed_text())
     misread = np.array(model(mx.array([ids]))[0])
-    _, reference, name = verify_module._reference_logits(folder)
+    _, reference, name = verify_module.reference_logits(folder)
     assert compare(misread, reference, name).argmax_agreement < 0.9
     assert verify(folder).argmax_agreement == 1.0
 
