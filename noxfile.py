@@ -36,7 +36,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict typing of the four packages."""
-    install(session, "types", "test")
+    install(session, "types", "test", torch=True)
     session.run("mypy")
 
 
