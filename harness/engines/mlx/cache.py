@@ -122,14 +122,20 @@ class LayerCache:
         self.counters.restored += len(plan.evicted)
         self._restored = None
 
+    def remake_step(self, plan: StepPlan) -> tuple[mx.array, mx.array]:
+        """What replaces the K/V of the one position that leaves at this step, not evaluated."""
+        if plan.evicted is None:
+            raise EngineError(f"layer {self.layer} was asked to restore a step that evicts nothing")
+        return self._remake(range(plan.evicted, plan.evicted + 1), mx.array([plan.evicted_slot]))
+
+    def restore_step(self, plan: StepPlan, remade: tuple[mx.array, mx.array]) -> None:
+        """Write the remade K/V over the evicted ones."""
+        self._write(plan.evicted_slot, *remade)
+        self.counters.restored += 1
+
     def _step(self, plan: StepPlan, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
-        """One decode step: restore or drop the position that leaves, then write the new one in place."""
-        if plan.evicted is not None:
-            self.counters.evicted += 1
-            if self.group.rule.policy == "restore":
-                positions = range(plan.evicted, plan.evicted + 1)
-                self._write(plan.evicted_slot, *self._remake(positions, mx.array([plan.evicted_slot])))
-                self.counters.restored += 1
+        """One decode step: drop what leaves, then write the new position in place."""
+        self.counters.evicted += plan.evicted is not None
         self.counters.expired += plan.expired
         if plan.compact is not None:
             self._keep(mx.array(plan.compact))
@@ -219,6 +225,22 @@ class EvictingCache:
         self.end_chunk()
 
     def begin_step(self) -> None:
-        """Plan a decode step. No mask is needed: a group holds nothing the step may not see."""
+        """Plan a decode step, and restore what leaves. No mask is needed: no layer holds what the step may not see.
+
+        Moved-out K/V are dispatched before anything is written back: as long as they are part of the same graph,
+        the arrays have a second user and MLX copies them whole instead of writing in place.
+        """
         for group in self.groups:
             group.plan, group.mask = group.layout.plan_step(), None
+        restoring = [(layer, plan) for layer in self.layers if (plan := restoring_plan(layer.group)) is not None]
+        remade = [layer.remake_step(plan) for layer, plan in restoring]
+        mx.async_eval(remade)
+        for (layer, plan), kv in zip(restoring, remade, strict=True):
+            layer.restore_step(plan, kv)
+
+
+def restoring_plan(group: Group) -> StepPlan | None:
+    """The group's plan if it is a step at which a position is to be restored."""
+    plan = group.plan
+    restores = group.rule.policy == "restore" and isinstance(plan, StepPlan) and plan.evicted is not None
+    return plan if restores and isinstance(plan, StepPlan) else None
