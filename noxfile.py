@@ -47,3 +47,10 @@ def bench(session: nox.Session) -> None:
     session.run("k3", "models", "fetch", "smollm2-135m")
     for script in ("bench_startup.py", "bench_gate.py", "bench_engines.py", "bench_prefill_memory.py"):
         session.run("python", f"scripts/{script}")
+
+
+@nox.session
+def doctoring(session: nox.Session) -> None:
+    """10,000 doctored reports, none of which may say more than its run without being a known survivor."""
+    install(session)
+    session.run("python", "scripts/doctoring.py", "--cases", "10000", *session.posargs)

@@ -151,13 +151,6 @@ def remove_oracle(report: Report, rng: random.Random) -> Report | None:
 
 
 @doctoring()
-def remove_a_failed_arm(report: Report, rng: random.Random) -> Report | None:
-    """An arm under test goes, with order and memory to match; what is said of the others stays true."""
-    name = under_test(report, rng)
-    return without(report, name) if name is not None else None
-
-
-@doctoring()
 def empty_an_arm(report: Report, rng: random.Random) -> Report | None:
     """An arm keeps its name and loses its rows."""
     name = any_arm(report, rng)
@@ -190,7 +183,7 @@ def rename_arm(report: Report, rng: random.Random) -> Report | None:
     if name is None:
         return None
     taken = {arm.name for arm in report.arms}
-    free = [new for new in ("f_theta", "identity", "fused_dflash", "turbo") if new not in taken]
+    free = [new for new in ("f_theta", "identity", "ablate_layers", "fused_dflash", "oracle") if new not in taken]
     return renamed(report, name, rng.choice(free))
 
 

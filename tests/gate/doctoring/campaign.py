@@ -1,9 +1,8 @@
 """The campaign: honest reports doctored by seed, alone and in pairs, each judged as edited and concluded anew."""
 
 import random
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +20,7 @@ PAIRS = 0.4
 
 NOTHING_TO_DO = (AssertionError, AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError,
                  ZeroDivisionError)  # fmt: skip
-"""How the second of two editors stumbles over what the first one left."""
+"""How one of two editors stumbles over what the other one left."""
 
 CRASHED = "the rule itself failed"
 
@@ -58,6 +57,11 @@ class Outcome:
     def survived(self) -> bool:
         """A headline may be printed that the run does not carry."""
         return any(one.untrue for one in self.judged)
+
+    @property
+    def crashed(self) -> bool:
+        """A rule did not survive the report."""
+        return any(one.crashed for one in self.judged)
 
     @property
     def caught(self) -> bool:
@@ -104,15 +108,15 @@ def _document(report: Report) -> dict[str, object]:
 
 
 def _edited(report: Report, chosen: tuple[Doctoring, ...], rng: random.Random) -> Report | None:
-    """The edits, one after the other; the second may find that the first took away what it is about."""
+    """The edits, one after the other; one may find that the other, or its flaw, took away what it is about."""
     edited: Report | None = report
-    for turn, one in enumerate(chosen):
+    for one in chosen:
         if one.edit is None or edited is None:
             continue
         try:
             edited = one.edit(edited, rng)
         except NOTHING_TO_DO:
-            if turn == 0:
+            if len(chosen) == 1:
                 raise
             return None
     return edited
@@ -134,6 +138,18 @@ def truth_about(number: int, hiding: tuple[str, ...]) -> Truth | None:
     return truth_of(report) if report is not None else None
 
 
+def alone(one: Doctoring, count: int, *, seed: int = 0, bases: int = BASES) -> Iterator[Outcome]:
+    """Up to `count` reports doctored in this one way, each base at most once, in an order of the seed."""
+    rng = random.Random(f"{one.name}/{seed}")
+    for number in rng.sample(range(bases), bases):
+        outcome = run_case(number, (one,), rng)
+        if outcome is not None:
+            yield outcome
+            count -= 1
+        if count <= 0:
+            return
+
+
 def cases(seed: int, count: int, *, pairs: float = PAIRS, bases: int = BASES) -> Iterator[Outcome]:
     """`count` doctored reports. Kinds of doctoring take turns, so that each has its share."""
     rng = random.Random(f"doctoring/{seed}")
@@ -152,30 +168,3 @@ def _chosen(kinds: tuple[Doctoring, ...], first: Doctoring, rng: random.Random, 
         return (first,)
     second = rng.choice([one for one in kinds if one is not first and (first.document is None or one.edit is not None)])
     return (second, first) if first.document is not None else (first, second)
-
-
-@dataclass
-class Tally:
-    """What came of a campaign."""
-
-    cases: int = 0
-    caught: int = 0
-    harmless: int = 0
-    survivors: list[Outcome] = field(default_factory=list)
-    crashes: list[Outcome] = field(default_factory=list)
-    codes: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[str] = field(default_factory=Counter)
-
-    def add(self, outcome: Outcome) -> None:
-        """Count one outcome."""
-        self.cases += 1
-        self.kinds.update(outcome.doctorings)
-        self.codes.update({code for one in outcome.judged for code in one.codes})
-        if any(one.crashed for one in outcome.judged):
-            self.crashes.append(outcome)
-        if outcome.survived:
-            self.survivors.append(outcome)
-        elif outcome.caught:
-            self.caught += 1
-        else:
-            self.harmless += 1

@@ -8,7 +8,7 @@ from reports.memory import ArmMemory, LayerMemory
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import of_role
-from tests.gate.doctoring.reshape import edit_all_rows
+from tests.gate.doctoring.reshape import arm_of, edit_all_rows, set_arm
 from tests.gate.edits import edit_rows
 
 
@@ -113,7 +113,7 @@ def inflate_native_bytes(report: Report, rng: random.Random) -> Report | None:
 
 @doctoring()
 def resident_as_freed(report: Report, rng: random.Random) -> Report | None:
-    """An arm that keeps what it restored is said to have held what the control held."""
+    """An arm that keeps what it restored is said to have freed it, and to have held what the control held."""
     names = [arm.name for arm in report.arms if arm.restoration is not None and arm.restoration.residency == "resident"]
     control = next((arm for arm in report.arms if arm.name == "ablate"), None)
     if not names or control is None:
@@ -124,7 +124,11 @@ def resident_as_freed(report: Report, rng: random.Random) -> Report | None:
         theirs = held[row.sample, row.repeat]
         return row.replace(kv_bytes_prefill=theirs.kv_bytes_prefill, kv_bytes_decode=theirs.kv_bytes_decode)
 
-    return edit_all_rows(report, names, edit)
+    for name in names:
+        kept = arm_of(report, name).restoration
+        assert kept is not None
+        report = set_arm(report, name, restoration=kept.replace(residency="transient"))
+    return edit_all_rows(report.replace(memory=None), names, edit)
 
 
 @doctoring()

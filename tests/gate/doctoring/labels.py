@@ -3,8 +3,9 @@
 import random
 
 from reports.measurement import NATIVE_BASELINE_LABEL, DrafterInfo
-from reports.provenance import ModelInfo
+from reports.provenance import Faithfulness, ModelInfo
 from reports.report import Report
+from tests.gate.doctoring.arms import renamed
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import ablated, any_arm, drafting, restoring, under_test
 from tests.gate.doctoring.reshape import arm_of, edit_all_rows, set_arm, timed
@@ -42,7 +43,7 @@ def identity_as_f_theta(report: Report, rng: random.Random) -> Report | None:
 
 @doctoring()
 def identity_as_f_theta_throughout(report: Report, rng: random.Random) -> Report | None:
-    """An identity arm is said to restore by projection, with a model in provenance and time for features to match."""
+    """An identity arm is said to restore by projection, with a model, time for features and a name to match."""
     names = [arm.name for arm in report.arms if arm.restoration is not None and arm.restoration.mode == "identity"]
     if not names or report.provenance is None:
         return None
@@ -54,7 +55,7 @@ def identity_as_f_theta_throughout(report: Report, rng: random.Random) -> Report
     )
     kept = arm_of(report, names[0]).restoration
     assert kept is not None
-    return set_arm(report, names[0], restoration=kept.replace(mode="f_theta"))
+    return renamed(set_arm(report, names[0], restoration=kept.replace(mode="f_theta")), names[0], "projected")
 
 
 @doctoring()
@@ -132,18 +133,52 @@ def model_drafter_as_lookup(report: Report, rng: random.Random) -> Report | None
         return None
     models = tuple(model for model in report.provenance.models if model.role != "drafter")
     report = report.replace(provenance=report.provenance.replace(models=models), parity=None)
-    return set_arm(report, name, drafter=drafter.replace(name="prompt_lookup", weights=None, dtype=None))
+    report = set_arm(report, name, drafter=drafter.replace(name="prompt_lookup", weights=None, dtype=None))
+    return renamed(report, name, "fused_lookup")
 
 
 @doctoring()
-def edit_drafter(report: Report, rng: random.Random) -> Report | None:
-    """Block size, graph or rollback of a drafter is edited."""
+def edit_block_size(report: Report, rng: random.Random) -> Report | None:
+    """A drafter with weights is said to propose other blocks than it did."""
+    name = drafting(report, rng)
+    drafter = arm_of(report, name).drafter if name is not None else None
+    if name is None or drafter is None or drafter.weights is None:
+        return None
+    return set_arm(report, name, drafter=drafter.replace(block_size=rng.choice((1, 4, 64))))
+
+
+@doctoring()
+def edit_lookup_block_size(report: Report, rng: random.Random) -> Report | None:
+    """Prompt lookup is said to have been allowed longer drafts than it made."""
+    name = drafting(report, rng)
+    drafter = arm_of(report, name).drafter if name is not None else None
+    if name is None or drafter is None or drafter.weights is not None:
+        return None
+    return set_arm(report, name, drafter=drafter.replace(block_size=64))
+
+
+@doctoring()
+def edit_drafter_description(report: Report, rng: random.Random) -> Report | None:
+    """Graph, rollback or precision of a drafter are said to be other ones."""
     name = drafting(report, rng)
     drafter = arm_of(report, name).drafter if name is not None else None
     if name is None or drafter is None:
         return None
-    change = rng.choice(({"block_size": 1}, {"block_size": 64}, {"graph": "single"}, {"rollback": "none"}))
+    change = rng.choice(({"graph": "single"}, {"rollback": "copy"}, {"dtype": "bfloat16"}))
     return set_arm(report, name, drafter=drafter.replace(**change))
+
+
+@doctoring()
+def model_drafter_as_small_model(report: Report, rng: random.Random) -> Report | None:
+    """A ported drafter is called an ordinary small model, which needs no parity, with a faithfulness made up."""
+    name = drafting(report, rng)
+    drafter = arm_of(report, name).drafter if name is not None else None
+    if name is None or drafter is None or drafter.weights is None or report.provenance is None:
+        return None
+    checked = Faithfulness(reference="transformers", tokens=256, argmax_agreement=1.0, largest_logit_gap=1e-4)
+    models = tuple(m.replace(faithfulness=checked) if m.role == "drafter" else m for m in report.provenance.models)
+    report = report.replace(provenance=report.provenance.replace(models=models), parity=None)
+    return renamed(set_arm(report, name, drafter=drafter.replace(name="model")), name, "fused_small")
 
 
 @doctoring()

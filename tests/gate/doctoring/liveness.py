@@ -4,6 +4,7 @@ import random
 
 from reports.measurement import Measurement
 from reports.report import Report
+from tests.gate.doctoring.arms import without
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import ablated, any_row, of_role, restoring
 from tests.gate.doctoring.reshape import arm_of, edit_all_rows, timed
@@ -35,6 +36,15 @@ def remove_fallbacks(report: Report, rng: random.Random) -> Report | None:
 def forget_fallbacks(report: Report, rng: random.Random) -> Report | None:
     """Rows do not say any more whether a fallback was taken."""
     return edit_all_rows(report, [arm.name for arm in report.arms], lambda row: row.replace(fallbacks=None))
+
+
+@doctoring(truth=fell_back)
+def remove_failed_arms(report: Report, rng: random.Random) -> Report | None:
+    """Arms that fell back go, with order and memory to match; the others stay as they were."""
+    for arm in report.arms:
+        if any(row.fallbacks for row in arm.measurements):
+            report = without(report, arm.name)
+    return report
 
 
 def _native(row: Measurement) -> Measurement:
@@ -106,11 +116,19 @@ def _forged(report: Report, seconds: float | None) -> Report | None:
 
 
 def mixed(report: Report) -> Report | None:
-    """The truth: a restoring arm ran natively on its first prompt."""
-    names = _restoring_arms(report)
+    """The truth: a restoring arm ran natively on its first prompt, on a cache that kept everything."""
+    oracle, names = of_role(report, "oracle"), _restoring_arms(report)
+    if oracle is None or not names:
+        return None
+    held = {(row.sample, row.repeat): row for row in oracle.measurements}
+
+    def edit(row: Measurement) -> Measurement:
+        fields = ("kv_bytes_prefill", "kv_bytes_decode")
+        return _native(row).replace(**{field: getattr(held[row.sample, row.repeat], field) for field in fields})
+
     for name in names:
-        report = edit_rows(report, name, _native, where=lambda row: row.sample == 0)
-    return report if names else None
+        report = edit_rows(report, name, edit, where=lambda row: row.sample == 0)
+    return report
 
 
 @doctoring(truth=mixed)

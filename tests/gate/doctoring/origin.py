@@ -203,3 +203,44 @@ def other_dtype(report: Report, rng: random.Random) -> Report | None:
     """The verifier is said to compute in a coarser format, in which more is a tie; a wrong token is audited as one."""
     name = any_arm(report, rng, "sut")
     return set_verifier(report, dtype="bfloat16") if name is not None else None
+
+
+@doctoring()
+def other_weights(report: Report, rng: random.Random) -> Report | None:
+    """The verifier's weights are said to be others."""
+    return set_verifier(report, weights=fresh_digest(rng))
+
+
+@doctoring()
+def other_commit(report: Report, rng: random.Random) -> Report | None:
+    """Other code is said to have run."""
+    return set_source(report, git_commit="0" * 40)
+
+
+@doctoring()
+def other_preset(report: Report, rng: random.Random) -> Report | None:
+    """The run is said to have been of another preset, or of the preset without overrides."""
+    if report.preset is None:
+        return None
+    return report.replace(preset=report.preset.replace(digest=fresh_digest(rng)))
+
+
+@doctoring()
+def other_plan_digest(report: Report, rng: random.Random) -> Report | None:
+    """The plan is said to have been another one."""
+    return set_plan(report, digest=fresh_digest(rng)) if report.plan is not None else None
+
+
+@doctoring()
+def other_machine(report: Report, rng: random.Random) -> Report | None:
+    """The run is said to have been on another machine."""
+    if report.provenance is None or report.provenance.host is None:
+        return None
+    host = report.provenance.host.replace(chip="Apple M1", memory=8 * 2**30)
+    return report.replace(provenance=report.provenance.replace(host=host))
+
+
+@doctoring()
+def other_report_id(report: Report, rng: random.Random) -> Report | None:
+    """The report gets another id and date, as if it were another run."""
+    return report.replace(report_id="niah-smollm2-again")

@@ -43,6 +43,7 @@ def paced(row: Measurement, decode: float = 1.0, prefill: float = 1.0, restorati
         row,
         decode_s=row.decode_s * decode if row.decode_s is not None else None,
         prefill_s=row.prefill_s * prefill if row.prefill_s is not None else None,
+        aux_s=row.aux_s * prefill if row.aux_s is not None else None,
         restoration_s=row.restoration_s * restoration if row.restoration_s is not None else None,
     )
 

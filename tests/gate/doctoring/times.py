@@ -81,10 +81,22 @@ def scale_decode_beyond_blocks(report: Report, rng: random.Random) -> Report | N
 
 @doctoring()
 def scale_prefill_throughout(report: Report, rng: random.Random) -> Report | None:
-    """Prefill of an arm under test is made faster in every row, with sums to match."""
-    name, by = under_test(report, rng), factor(rng, 0.3, 0.9)
+    """Prefill of an arm under test is made a little faster in every row, with sums to match."""
+    name, by = under_test(report, rng), factor(rng, 0.82, 0.9)
     if name is None:
         return None
+    return edit_rows(report, name, lambda row: paced(row, prefill=by))
+
+
+@doctoring()
+def scale_prefill_beyond_reason(report: Report, rng: random.Random) -> Report | None:
+    """Prefill of an arm under test that reads as the oracle does is made twice as fast and more, with sums to match."""
+    names = [
+        arm.name for arm in report.arms if arm.role == "sut" and arm.restoration and arm.restoration.mode == "none"
+    ]
+    if not names:
+        return None
+    name, by = rng.choice(names), factor(rng, 0.2, 0.6)
     return edit_rows(report, name, lambda row: paced(row, prefill=by))
 
 

@@ -46,19 +46,12 @@ class Truth:
         return tuple(c.name for c in _claims(headlines) if not self._carries(c, doctored, warned=warned))
 
     def _carries(self, claim: Claim, doctored: Report, *, warned: bool) -> bool:
-        if self._described(doctored, claim.arm) != self._described(self.report, claim.arm):
+        if not warned and _described(doctored, claim.arm) != _described(self.report, claim.arm):
             return False
         own = self.headlines.get(claim.name)
         if own is None or _words(own) != _words(claim):
             own = self._derived(claim) if warned else self._grafted(claim)
         return own is not None and _says_no_more(claim, own)
-
-    def _described(self, report: Report, name: str) -> object:
-        """What ran under this name: the model, the engine, what it restores and who drafts."""
-        models = report.provenance.models if report.provenance is not None else ()
-        verifier = [(m.id, m.weights, m.architecture, m.dtype) for m in models if m.role == "verifier"]
-        arm = next((arm for arm in report.arms if arm.name == name), None)
-        return verifier, (arm.engine, arm.restoration, arm.drafter) if arm is not None else None
 
     def _derived(self, claim: Claim) -> Claim | None:
         """The claim with the figures that the run gives it."""
@@ -81,6 +74,17 @@ class Truth:
 def truth_of(measured: Report) -> Truth:
     """The truth about a run, from its rows."""
     return Truth(conclude(measured))
+
+
+def _described(report: Report, name: str) -> object:
+    """What ran under this name, by which plan: code, machine, model, engine, what it restores and who drafts."""
+    origin, plan = report.provenance, report.plan
+    models = origin.models if origin is not None else ()
+    verifier = [(m.id, m.weights, m.architecture, m.dtype) for m in models if m.role == "verifier"]
+    arm = next((arm for arm in report.arms if arm.name == name), None)
+    run = (origin.source, origin.host) if origin is not None else None
+    planned = (report.preset, plan.digest if plan is not None else None)
+    return run, planned, verifier, (arm.engine, arm.restoration, arm.drafter) if arm is not None else None
 
 
 def _claims(headlines: Iterable[object]) -> Iterator[Claim]:
