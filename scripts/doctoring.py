@@ -14,18 +14,22 @@ sys.path.insert(0, str(ROOT))
 
 from gate.judge import conclude, judge  # noqa: E402
 from tests.gate.doctoring.bases import BASES, base  # noqa: E402
-from tests.gate.doctoring.campaign import cases  # noqa: E402
+from tests.gate.doctoring.campaign import alone, cases  # noqa: E402
 from tests.gate.doctoring.doctoring import all_doctorings  # noqa: E402
 from tests.gate.doctoring.tally import Tally, told  # noqa: E402
 
 SHOWN = 20
-ENOUGH = 5000
-"""Cases from which on every listed survivor must have been seen to survive."""
 
 
 def refused(bases: int) -> list[int]:
     """Numbers of honest reports that break a rule."""
     return [number for number in range(bases) if judge(conclude(base(number).measured)).violations]
+
+
+def gets_through(name: str) -> bool:
+    """A listed doctoring, rare among the cases, that survives on some base."""
+    kind = next(one for one in all_doctorings() if one.name == name)
+    return any(outcome.survived for outcome in alone(kind, BASES))
 
 
 def campaign(seed: int, count: int) -> Tally:
@@ -57,8 +61,7 @@ def main() -> None:
     faults = [f"refused: base {number}" for number in honest]
     faults += [f"crashed: {told(outcome)}" for outcome in tally.crashed[:SHOWN]]
     faults += [f"not listed: {told(outcome)}" for outcome in tally.unlisted[:SHOWN]]
-    if tally.cases >= ENOUGH:
-        faults += [f"listed, and always caught: {name}" for name in tally.unseen]
+    faults += [f"listed, and always caught: {name}" for name in tally.unseen if not gets_through(name)]
     print("\n".join(faults) if faults else "every survivor is listed")
     sys.exit(1 if faults else 0)
 
