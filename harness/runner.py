@@ -23,9 +23,10 @@ from reports.measurement import Arm, AuditedStream, Measurement, StopReason, Str
 from reports.memory import ArmMemory, MemoryTable
 from reports.plan import PlanInfo, Run, Warmup, WorkloadInfo
 from reports.report import Report
+from reports.scoring import score
 from workloads.base import Prompt, StopPolicy, workload_digest
 from workloads.code import Code
-from workloads.niah import Niah, score
+from workloads.niah import Niah
 
 WARMUP_TOKENS = 4
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.measurement import PromptSet
-from reports.scoring import find_answer, is_degenerate
 from workloads.base import Prompt, PromptStyle, Tokenizer, common_prefix, common_suffix
 
 GENERATOR_VERSION = 1
@@ -114,11 +113,6 @@ class Niah:
             needle_last=len(tokens) - rest - 1 if has_needle else None,
             question_first=len(tokens) - question,
         )
-
-
-def score(text: str, answer: str) -> bool:
-    """The code stands in the text, and the text is no runaway repeat."""
-    return find_answer(text, answer) and not is_degenerate(text)
 
 
 def _note(rng: random.Random) -> str:

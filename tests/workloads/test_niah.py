@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reports.scoring import score
 from tests.tokenizers_for_tests import model_text
 from workloads.base import Prompt, PromptStyle, workload_digest
-from workloads.niah import Niah, score
+from workloads.niah import Niah
 
 
 def haystack(seed: int = 1, lines: int = 30, style: PromptStyle = "chat", sink: int = 4, window: int = 64) -> Niah:
