@@ -3,6 +3,7 @@
 import argparse
 import itertools
 import statistics
+from collections import defaultdict
 from importlib import import_module
 from typing import Any
 
@@ -70,27 +71,25 @@ def main() -> None:
     if options.peer:
         request = DrafterRequest("model", model=options.model, block_size=4)
         arms = {"fused model": build("fused", lab.verifier, EngineSettings(drafter=request))}
-    ratios: dict[str, list[float]] = {}
-    exact: dict[str, list[bool]] = {}
-    rest: list[float] = []
+    ratios: defaultdict[str, list[float]] = defaultdict(list)
+    exact: defaultdict[str, list[bool]] = defaultdict(list)
     prompts = Code(items=options.items, samples=options.samples, seed=1).prompts(lab.text)
     run(oracle, prompts[0].tokens, 4)
     for index, prompt in enumerate(prompts):
         names, runs = ["oracle", *arms, *(["mlx-lm"] if options.peer else [])], {}
         for name in names if index % 2 == 0 else names[::-1]:
-            if name == "mlx-lm":
-                runs[name] = peer(lab, prompt.tokens, options.tokens, 3)
-            else:
-                runs[name] = run(oracle if name == "oracle" else arms[name], prompt.tokens, options.tokens)
+            tokens, engine = (prompt.tokens, options.tokens), oracle if name == "oracle" else arms.get(name)
+            runs[name] = peer(lab, *tokens, drafts=3) if engine is None else run(engine, *tokens)
+        print(index, {name: round(speed, 1) for name, (_, speed, _) in sorted(runs.items())}, flush=True)
         for name in names[1:]:
-            ratios.setdefault(f"{name} / oracle, decode tok/s", []).append(runs[name][1] / runs["oracle"][1])
-            exact.setdefault(name, []).append(runs[name][0] == runs["oracle"][0])
+            ratios[f"{name} / oracle, decode tok/s"].append(runs[name][1] / runs["oracle"][1])
+            exact[name].append(runs[name][0] == runs["oracle"][0])
         blocks = next(runs[name][2] for name in arms)
-        rest += [(block.seconds - block.draft_s - block.verify_s) / block.seconds for block in blocks]
-        ratios.setdefault("committed per block", []).append((options.tokens - 1) / len(blocks))
+        rest = [(block.seconds - block.draft_s - block.verify_s) / block.seconds for block in blocks]
+        ratios["share of a block besides drafting and verifying"] += rest
+        ratios["committed per block"].append((options.tokens - 1) / len(blocks))
     for name, values in ratios.items():
         show(name, values)
-    show("share of a block besides drafting and verifying", rest)
     for name, same in exact.items():
         print(f"{name:<52} {sum(same)} of {len(same)} streams equal the oracle's")
 
