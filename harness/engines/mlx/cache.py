@@ -41,7 +41,10 @@ class Group:
 
 @dataclass
 class LayerCache:
-    """K/V of one layer: `keys` and `values` are (1, K/V heads, slots, head size), None before the first chunk."""
+    """K/V of one layer: `keys` and `values` are (1, K/V heads, slots, head size), None before the first chunk.
+
+    `remade` is what the restorer made for positions that are being evicted, until it is written.
+    """
 
     layer: int
     group: Group
@@ -51,7 +54,7 @@ class LayerCache:
     offset: int = 0
     keys: mx.array | None = None
     values: mx.array | None = None
-    _restored: tuple[mx.array, mx.array] | None = field(default=None, repr=False)
+    remade: tuple[mx.array, mx.array] | None = field(default=None, repr=False)
 
     @property
     def nbytes(self) -> int:
@@ -88,9 +91,9 @@ class LayerCache:
         mx.eval(self.keys, self.values)
         start, stop = plan.evicted_slot, plan.evicted_slot + len(plan.evicted)
         with self.watch.stage(RESTORATION):
-            self._restored = self._remake(plan.evicted, mx.arange(start, stop))
-            mx.eval(*self._restored)
-        return self._restored
+            self.remade = self._remake(plan.evicted, mx.arange(start, stop))
+            mx.eval(*self.remade)
+        return self.remade
 
     def _remake(self, positions: range, slots: mx.array) -> tuple[mx.array, mx.array]:
         """Copies of the K/V in `slots` through the restorer."""
@@ -113,35 +116,39 @@ class LayerCache:
             self._keep(mx.array(plan.kept))
 
     def _write_restored(self, plan: ChunkPlan) -> None:
-        """Put the remade K/V where the evicted ones stand."""
-        if self._restored is None:
-            raise EngineError(f"layer {self.layer} evicted K/V that were never restored")
+        """Put the remade K/V where the evicted ones of a chunk stand."""
         with self.watch.stage(RESTORATION):
-            self._write(plan.evicted_slot, *self._restored)
+            self._put_back(plan.evicted_slot, len(plan.evicted))
             mx.eval(self.keys, self.values)
-        self.counters.restored += len(plan.evicted)
-        self._restored = None
 
-    def remake_step(self, plan: StepPlan) -> tuple[mx.array, mx.array]:
-        """What replaces the K/V of the one position that leaves at this step, not evaluated."""
-        if plan.evicted is None:
-            raise EngineError(f"layer {self.layer} was asked to restore a step that evicts nothing")
-        return self._remake(range(plan.evicted, plan.evicted + 1), mx.array([plan.evicted_slot]))
-
-    def restore_step(self, plan: StepPlan, remade: tuple[mx.array, mx.array]) -> None:
-        """Write the remade K/V over the evicted ones."""
-        self._write(plan.evicted_slot, *remade)
-        self.counters.restored += 1
+    def _put_back(self, slot: int, count: int) -> None:
+        """Write the remade K/V over `count` evicted ones from `slot` on."""
+        if self.remade is None:
+            raise EngineError(f"layer {self.layer} evicted K/V that were never restored")
+        self._write(slot, *self.remade)
+        self.counters.restored += count
+        self.remade = None
 
     def _step(self, plan: StepPlan, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
-        """One decode step: drop what leaves, then write the new position in place."""
-        self.counters.evicted += plan.evicted is not None
+        """One decode step: restore or drop what leaves, write the new position in place, remake what leaves next.
+
+        Remaking a step ahead keeps the copy out of the graph that writes: while both are in one graph, the arrays
+        have two users and MLX copies them whole instead of writing in place.
+        """
+        restoring = self.group.rule.policy == "restore"
+        if plan.evicted is not None:
+            self.counters.evicted += 1
+            if restoring:
+                self._put_back(plan.evicted_slot, 1)
         self.counters.expired += plan.expired
         if plan.compact is not None:
             self._keep(mx.array(plan.compact))
         if self.keys is None or self.keys.shape[2] < plan.capacity:
             self._grow(plan.capacity, keys, values)
         self._write(plan.slot, keys, values)
+        if restoring and plan.leaving is not None:
+            position, slot = plan.leaving
+            self.remade = self._remake(range(position, position + 1), mx.array([slot]))
         held_keys, held_values = self._arrays()
         if plan.used == plan.capacity:
             return held_keys, held_values
@@ -225,22 +232,10 @@ class EvictingCache:
         self.end_chunk()
 
     def begin_step(self) -> None:
-        """Plan a decode step, and restore what leaves. No mask is needed: no layer holds what the step may not see.
-
-        Moved-out K/V are dispatched before anything is written back: as long as they are part of the same graph,
-        the arrays have a second user and MLX copies them whole instead of writing in place.
-        """
+        """Plan a decode step. No mask is needed: no layer holds what the step may not see."""
         for group in self.groups:
             group.plan, group.mask = group.layout.plan_step(), None
-        restoring = [(layer, plan) for layer in self.layers if (plan := restoring_plan(layer.group)) is not None]
-        remade = [layer.remake_step(plan) for layer, plan in restoring]
-        mx.async_eval(remade)
-        for (layer, plan), kv in zip(restoring, remade, strict=True):
-            layer.restore_step(plan, kv)
 
-
-def restoring_plan(group: Group) -> StepPlan | None:
-    """The group's plan if it is a step at which a position is to be restored."""
-    plan = group.plan
-    restores = group.rule.policy == "restore" and isinstance(plan, StepPlan) and plan.evicted is not None
-    return plan if restores and isinstance(plan, StepPlan) else None
+    def remade(self) -> list[tuple[mx.array, mx.array]]:
+        """What will be written back at the next step; to be evaluated with the present one."""
+        return [layer.remade for layer in self.layers if layer.remade is not None]

@@ -101,9 +101,11 @@ class IncrementalEngine:
         return step_loop(_own(session).first, lambda token: self._step(token, cache), limit)
 
     def _step(self, token: mx.array, cache: EvictingCache) -> mx.array:
-        """The greedy token after `token` (1,), not evaluated."""
+        """The greedy token after `token` (1,), dispatched but not waited for."""
         cache.begin_step()
-        return self._backbone.next_token(self._backbone.run(token[None], cache))
+        upcoming = self._backbone.next_token(self._backbone.run(token[None], cache))
+        mx.async_eval(cache.remade(), upcoming)
+        return upcoming
 
     def stats(self, session: Session) -> SessionStats:
         """Counters of the cache and its bytes. Waits for a step dispatched ahead of a stop token."""

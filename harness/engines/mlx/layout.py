@@ -63,8 +63,9 @@ class ChunkPlan:
 class StepPlan:
     """One decode step: the new K/V go to `slot`, and the first `used` slots are all visible.
 
-    `compact` lists the slots to keep first, in order, when more left than arrives; `capacity` is what the arrays
-    must hold.
+    `leaving` is the position that will be evicted at the next step, with its slot, so that what replaces it can be
+    made ahead. `compact` lists the slots to keep first, in order, when more left than arrives; `capacity` is what the
+    arrays must hold.
     """
 
     slot: int
@@ -73,6 +74,7 @@ class StepPlan:
     evicted: int | None
     evicted_slot: int
     expired: int
+    leaving: tuple[int, int] | None
     compact: Positions | None
 
 
@@ -142,7 +144,7 @@ class Layout:
         self.next += 1
         if slot >= self._capacity:
             self._capacity = min(self._capacity + GROWTH, self.rule.capacity or self._capacity + GROWTH)
-        return StepPlan(slot, len(slots), self._capacity, evicted, evicted_slot, expired, compact)
+        return StepPlan(slot, len(slots), self._capacity, evicted, evicted_slot, expired, self._leaving(), compact)
 
     def _evict_for(self, position: int) -> tuple[int | None, int, list[int]]:
         """Evict the one position that leaves the window when `position` is read, if any."""
@@ -154,6 +156,13 @@ class Layout:
             return leaving, self._slots_of()[leaving], []
         slot = self._slots_of().pop(leaving)
         return leaving, slot, [slot]
+
+    def _leaving(self) -> tuple[int, int] | None:
+        """The position that leaves the window when `self.next` is read, and its slot."""
+        position = self.next - self.rule.window - 1
+        if not self._evicting or position < self._frontier:
+            return None
+        return position, self._slots_of()[position]
 
     def _expire_for(self, position: int, free: list[int]) -> int:
         """Let go what the native window of `position` no longer covers; returns how many."""

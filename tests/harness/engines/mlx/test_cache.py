@@ -56,6 +56,19 @@ def test_identity_writes_back_the_very_bytes() -> None:
     assert mx.array_equal(keys, kv(10)[0])
 
 
+def test_a_step_writes_back_what_the_step_before_moved_out() -> None:
+    cache = EvictingCache(RULES[:1], True, Identity())
+    read(cache, 10)
+    own = [*(kv(10)[0][:, :, p] for p in range(10))]
+    for step in range(3):
+        cache.begin_step()
+        own.append(kv(1, seed=step)[0][:, :, 0])
+        keys, _ = cache.layers[0].update_and_fetch(*kv(1, seed=step))
+        assert mx.array_equal(keys, mx.stack(own, axis=2))
+        assert len(cache.remade()) == 1
+    assert cache.counters.restored == cache.counters.evicted == 7 + 2
+
+
 def test_running_a_layer_without_a_plan_is_an_error() -> None:
     with pytest.raises(EngineError, match="without a plan"):
         EvictingCache(RULES, True, Identity()).layers[0].update_and_fetch(*kv(3))

@@ -131,3 +131,14 @@ def test_a_growing_cache_grows_in_steps(policy: str) -> None:
     layout = Layout(LayerRule(policy, 4, 64), evicting=True)  # type: ignore[arg-type]
     layout.plan_chunk(100)
     assert {layout.plan_step().capacity for _ in range(300)} == {356, 612}
+
+
+@given(RULES, st.integers(1, 40), st.integers(1, 40))
+def test_a_step_foretells_what_leaves_at_the_next(rule: LayerRule, prompt: int, steps: int) -> None:
+    layout = Layout(rule, evicting=True)
+    layout.plan_chunk(prompt)
+    plan = layout.plan_step()
+    assert plan.evicted is None
+    for _ in range(steps):
+        foretold, plan = plan.leaving, layout.plan_step()
+        assert foretold == (None if plan.evicted is None else (plan.evicted, plan.evicted_slot))
