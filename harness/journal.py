@@ -5,7 +5,7 @@ from pathlib import Path
 
 from harness.clock import utc_now
 from harness.errors import OutputError
-from reports.measurement import Arm, Measurement, StreamAudit
+from reports.measurement import Measurement, StreamAudit
 from reports.memory import MemoryTable
 from reports.plan import Resume, Run, Warmup
 from reports.report import Report, ReportError, load_report, write_report
@@ -58,11 +58,6 @@ class Journal:
     def done(self) -> frozenset[tuple[str, int, int]]:
         """(arm, sample, repeat) of every row already measured."""
         return frozenset((run.arm, run.sample, run.repeat) for run in self._order)
-
-    def describe_arm(self, described: Arm) -> None:
-        """Replace what is said about an arm (not its rows); an interrupted run says the same again."""
-        arms = tuple(described if arm.name == described.name else arm for arm in self._report.arms)
-        self._report = self._report.replace(arms=arms)
 
     def warmed(self, warmups: Iterable[Warmup]) -> None:
         """Record the warm-ups made before the first timed run."""

@@ -1,6 +1,5 @@
 """Presets: one TOML file a preset, typed and bounded; `--set` overrides are checked before anything loads."""
 
-import difflib
 import hashlib
 import tomllib
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from harness.errors import UsageError
+from harness.nearest import nearest
 from reports.record import Record
 from reports.report import describe_invalid
 
@@ -113,7 +113,7 @@ def load_preset(name: str, overrides: Sequence[str] = ()) -> LoadedPreset:
         UsageError: unknown preset or key (the nearest one is named), or a value of the wrong type or range.
     """
     if name not in preset_names():
-        raise UsageError(f"no preset named {name!r}{nearest(name, preset_names())}; `k3 presets list` shows all")
+        raise UsageError(f"no preset named {name!r}{did_you_mean(name, preset_names())}; `k3 presets list` shows all")
     data = resources.files("presets").joinpath(f"{name}.toml").read_bytes()
     document = tomllib.loads(data.decode())
     for override in overrides:
@@ -141,10 +141,10 @@ def validate_preset(document: dict[str, Any], name: str) -> Preset:
     return preset
 
 
-def nearest(word: str, choices: Sequence[str]) -> str:
+def did_you_mean(word: str, choices: Sequence[str]) -> str:
     """`; did you mean X?` for the most similar choice, or nothing."""
-    close = difflib.get_close_matches(word, choices, n=1, cutoff=0.4)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    close = nearest(word, choices)
+    return f"; did you mean {close!r}?" if close else ""
 
 
 def _frozen(value: Any) -> Any:
@@ -176,7 +176,7 @@ def _apply_arm(document: dict[str, Any], parts: list[str], value: Any, override:
     arms = {str(arm["name"]): arm for arm in document["arms"]}
     given = parts[1] if len(parts) > 1 else ""
     if len(parts) < 3 or given not in arms:
-        hint = nearest(given, list(arms))
+        hint = did_you_mean(given, list(arms))
         raise UsageError(f"--set {override!r}: no arm named {given!r}{hint}; write arms.NAME.FIELD=value")
     if parts[2] == "drafter" and len(parts) > 3:
         if "drafter" not in arms[given]:
@@ -189,7 +189,8 @@ def _apply_arm(document: dict[str, Any], parts: list[str], value: Any, override:
 
 def _set(target: dict[str, Any], names: list[str], known: list[str], value: Any, override: str) -> None:
     if len(names) != 1 or names[0] not in known:
-        raise UsageError(f"--set {override!r}: no such key{nearest('.'.join(names), known)}; keys: {', '.join(known)}")
+        hint = did_you_mean(".".join(names), known)
+        raise UsageError(f"--set {override!r}: no such key{hint}; keys: {', '.join(known)}")
     target[names[0]] = value
 
 

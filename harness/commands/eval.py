@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from harness.commands.printing import print_judgement
+from harness.commands.printing import print_outcome
 from harness.errors import OutputError
 from harness.journal import unfinished
 from harness.plan import RunPlan, make_plan
@@ -38,20 +38,21 @@ def command(
 def execute(plan: RunPlan, out: Path | None, json_output: bool) -> NoReturn:
     """Measure, judge, write, read back, print; ends the command with the exit code of the verdict."""
     from gate.batch import Judge
-    from gate.judge import conclude, judge
+    from gate.judge import conclude
+    from gate.judged import exit_code
 
     out = choose_output(plan, out)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
     with bar(plan.preset.title) as progress:
         report = measure(plan, out, progress)
-    parity = Judge().parity_in(out.parent)
+    judge = Judge()
     try:
-        write_report(conclude(report, parity), out)
+        write_report(conclude(report, judge.parity_in(out.parent)), out)
     except OSError as error:
         raise OutputError(f"{out}: cannot be written ({error.strerror}); the rows are kept in it") from error
-    judgement = judge(load_report(out), parity=parity)
-    print_judgement(judgement, out, json_output)
-    raise typer.Exit(2 if judgement.violations else 0)
+    judged = judge.read(out).judged
+    print_outcome(load_report(out), judged, json_output)
+    raise typer.Exit(exit_code([judged]))
 
 
 def measure(plan: RunPlan, out: Path, progress: Progress) -> Report:

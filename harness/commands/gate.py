@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.errors import CannotRunError, UsageError
+from harness.nearest import nearest
 from reports.one_line import one_line
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="A code of 
     elif wanted in RETIRED_CODES:
         print(f"{wanted}: retired. {RETIRED_CODES[wanted]}")
     else:
-        near = get_close_matches(wanted[:80], [each.code for each in all_rules()], n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]}?" if near else "see `k3 gate rules`"
+        near = nearest(wanted, [each.code for each in all_rules()])
+        hint = f"did you mean {near}?" if near else "see `k3 gate rules`"
         raise UsageError(f"there is no rule {one_line(code, 80)}; {hint}")
 
 

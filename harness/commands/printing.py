@@ -2,63 +2,43 @@
 
 import json
 import sys
-from pathlib import Path
 
-from gate.derive import decode_rate, recall
-from gate.judge import Judgement
+from gate.judged import JudgedFile
 from gate.render.headline import headline_line, withheld_line
-from reports.measurement import Arm
+from reports.one_line import one_line
+from reports.report import Report
 
 
-def print_judgement(judgement: Judgement, path: Path, json_output: bool) -> None:
+def print_outcome(report: Report, judged: JudgedFile, json_output: bool) -> None:
     """Print the outcome of a run; with `json_output` one document on stdout and nothing else."""
     if json_output:
-        print(json.dumps(_document(judgement, path), indent=1))
+        print(json.dumps(_document(judged), indent=1))
         return
-    _print_arms(judgement)
-    for headline in judgement.headlines:
+    _print_arms(report, judged)
+    for headline in judged.headlines:
         print(headline_line(headline))
-    for claim in judgement.claims:
+    for claim in judged.claims:
         if claim.status == "withheld":
             print(withheld_line(claim))
-    for violation in judgement.violations:
-        print(f"VIOLATION {violation.code}: {violation.message}")
-    print(f"verdict: {judgement.verdict}")
-    print(f"report: {path}")
+    for violation in judged.violations:
+        print(f"VIOLATION {violation.code}: {one_line(violation.message)}")
+    print(f"verdict: {judged.verdict}")
+    print(f"report: {judged.path}")
 
 
-def _document(judgement: Judgement, path: Path) -> dict[str, object]:
+def _document(judged: JudgedFile) -> dict[str, object]:
     return {
-        "report": str(path),
-        "verdict": judgement.verdict,
-        "violations": [violation.model_dump(exclude_none=True) for violation in judgement.violations],
-        "claims": [claim.model_dump() for claim in judgement.claims],
-        "headlines": [headline_line(headline) for headline in judgement.headlines],
+        "report": judged.path,
+        "verdict": judged.verdict,
+        "violations": [violation.model_dump(exclude_none=True) for violation in judged.violations],
+        "claims": [claim.model_dump() for claim in judged.claims],
+        "headlines": [headline_line(headline) for headline in judged.headlines],
     }
 
 
-def _print_arms(judgement: Judgement) -> None:
-    from rich.console import Console
-    from rich.table import Table
+def _print_arms(report: Report, judged: JudgedFile) -> None:
+    from gate.render.cells import COLUMNS, WORDS, cells
+    from gate.render.show import write_table
+    from gate.summary import summarise
 
-    table = Table(title=judgement.report.report_id)
-    for column in ("arm", "role", "engine", "restoration", "recall", "decode tok/s", "K/V MB"):
-        table.add_column(column, justify="left" if column in ("arm", "role", "engine", "restoration") else "right")
-    for arm in judgement.report.arms:
-        table.add_row(*_cells(arm))
-    Console(file=sys.stderr).print(table)
-
-
-def _cells(arm: Arm) -> list[str]:
-    found = recall(arm)
-    rates = sorted(rate for row in arm.measurements if (rate := decode_rate(row)) is not None)
-    held = [row.kv_bytes_decode for row in arm.measurements if row.kv_bytes_decode is not None]
-    return [
-        arm.name,
-        arm.role,
-        arm.engine,
-        arm.restoration.mode if arm.restoration is not None else "",
-        f"{found.correct}/{found.total}" if found is not None else "",
-        f"{rates[len(rates) // 2]:.1f}" if rates else "",
-        f"{max(held) / 1e6:.2f}" if held else "",
-    ]
+    write_table(COLUMNS, [cells(arm) for arm in summarise(report, judged)], sys.stderr, words=WORDS)

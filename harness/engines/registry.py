@@ -1,12 +1,12 @@
 """The engines by name, and what they are built from. Names resolve late, so that listing them loads no MLX."""
 
-import difflib
 import importlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from harness.engines.base import Engine
 from harness.errors import UsageError
+from harness.nearest import nearest
 from reports.measurement import RestorationMode
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ def _check_drafter(name: str, drafter: DrafterRequest | None) -> None:
 def _resolve(name: str) -> type:
     """The class behind a registered name."""
     if name not in ENGINES:
-        near = difflib.get_close_matches(name, ENGINES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(ENGINES))}"
+        near = nearest(name, ENGINES)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(sorted(ENGINES))}"
         raise UsageError(f"engine {name!r} is unknown; {hint}")
     module, _, attribute = ENGINES[name].partition(":")
     resolved: type = getattr(importlib.import_module(module), attribute)

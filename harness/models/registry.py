@@ -1,6 +1,5 @@
 """The models K3 knows by name, and where each comes from."""
 
-import difflib
 import json
 import tomllib
 from functools import cache
@@ -10,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from harness.errors import ModelError
+from harness.nearest import nearest
 from reports.record import Bytes, Name, Record
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -145,7 +145,7 @@ def entry(name: str) -> ModelEntry:
 
 def unknown_model(name: str, known: tuple[str, ...]) -> str:
     """The message for a name nobody knows, with the nearest known one."""
-    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]}? " if near else ""
+    near = nearest(name, known)
+    hint = f"did you mean {near}? " if near else ""
     shown = name if len(name) <= 100 else name[:100] + "..."
     return f"{shown!r} is no known model, model folder or hub id: {hint}see `k3 models list`"
