@@ -14,7 +14,7 @@ from typing import ClassVar
 from workloads.base import Prompt, PromptStyle, Tokenizer
 
 GENERATOR_VERSION = 1
-_NOUNS = (
+NOUNS = (
     "account", "address", "amount", "batch", "branch", "budget", "channel", "client", "column", "contact", "counter",
     "country", "customer", "deadline", "delivery", "device", "discount", "document", "driver", "email", "event",
     "folder", "group", "image", "invoice", "item", "label", "language", "level", "limit", "location", "member",
@@ -44,7 +44,7 @@ class Code:
             rng = random.Random(f"code/{self.generator_version}/{self.seed}/{sample}")
             template = TEMPLATES[sample % len(TEMPLATES)]
             count = rng.randint(max(2, round(self.items * 0.75)), max(2, round(self.items * 1.25)))
-            text = template(rng.sample(_NOUNS, count), rng)
+            text = template(rng.sample(NOUNS, count), rng)
             made.append(Prompt(sample, "main", tuple(tokenizer.encode(tokenizer.bos + text))))
         return tuple(made)
 

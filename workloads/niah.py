@@ -13,7 +13,7 @@ from reports.measurement import PromptSet
 from workloads.base import Prompt, PromptStyle, Tokenizer, common_prefix, common_suffix
 
 GENERATOR_VERSION = 1
-_PREFIXES = ("ALPHA", "BETA", "GAMMA", "DELTA", "KAPPA", "SIGMA", "THETA", "OMEGA", "LAMBDA", "ZETA")
+PREFIXES = ("ALPHA", "BETA", "GAMMA", "DELTA", "KAPPA", "SIGMA", "THETA", "OMEGA", "LAMBDA", "ZETA")
 _SUBJECTS = (
     "gardener", "teacher", "pilot", "baker", "doctor", "farmer", "sailor", "painter", "writer", "miner",
     "driver", "singer", "tailor", "lawyer", "chemist", "carpenter",
@@ -28,7 +28,7 @@ _OBJECTS = (
     "a paper map", "the north gate",
 )  # fmt: skip
 _TIMES = ("at noon", "at dawn", "on Monday", "in spring", "after lunch", "in the rain", "before dark", "every week")
-_INSTRUCTION = "Read the notes. One of them holds a secret code."
+INSTRUCTION = "Read the notes. One of them holds a secret code."
 _QUESTION = "What is the secret code in the notes? Reply with the code alone."
 _COMPLETION_CUE = "Question: What is the secret code in the notes?\nAnswer: The secret code is"
 
@@ -64,8 +64,8 @@ class Niah:
     def _pair(self, sample: int, tokenizer: Tokenizer) -> list[Prompt]:
         rng = random.Random(f"niah/{self.generator_version}/{self.seed}/{sample}")
         count = rng.randint(max(2, round(self.lines * 0.85)), max(2, round(self.lines * 1.15)))
-        notes = [_note(rng) for _ in range(count)]
-        code = f"{rng.choice(_PREFIXES)}-{rng.randint(1000, 9999)}"
+        notes = [note(rng) for _ in range(count)]
+        code = f"{rng.choice(PREFIXES)}-{rng.randint(1000, 9999)}"
         rows = list(range(count))
         rng.shuffle(rows)
         for row in rows:
@@ -91,7 +91,7 @@ class Niah:
     ) -> Prompt:
         lines = [f"Note {number}: {note}" for number, note in enumerate(notes, start=1)]
         before, needle, after = "\n".join(lines[:row]), lines[row], "\n".join(lines[row + 1 :])
-        body = f"{_INSTRUCTION}\n\n{before}\n"
+        body = f"{INSTRUCTION}\n\n{before}\n"
         tail = f"\n{after}\n\n"
         if self.style == "chat":
             text = tokenizer.chat_text(f"{body}{needle}{tail}{_QUESTION}")
@@ -115,7 +115,8 @@ class Niah:
         )
 
 
-def _note(rng: random.Random) -> str:
+def note(rng: random.Random) -> str:
+    """An ordinary line, drawn."""
     return f"the {rng.choice(_SUBJECTS)} {rng.choice(_VERBS)} {rng.choice(_OBJECTS)} {rng.choice(_TIMES)}."
 
 
