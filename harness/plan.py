@@ -1,11 +1,12 @@
-"""RunPlan: what a preset comes to, with every cross-field check made before any work."""
+"""Plan: a preset that was checked as a whole; RunPlan: the arms that a timed one comes to. Made before any work."""
 
 import hashlib
 from dataclasses import dataclass
 
+from harness.arm_spec import ArmSpec
 from harness.engines.registry import DRAFTING
 from harness.errors import UsageError
-from harness.preset import ArmSpec, LoadedPreset, Preset
+from harness.preset import BasePreset, LoadedPreset, TimedPreset
 from harness.provenance import without_home
 from reports.measurement import NATIVE_BASELINE_LABEL, PromptSet, Role
 from reports.plan import PresetInfo
@@ -23,27 +24,15 @@ class ArmPlan:
 
 
 @dataclass(frozen=True)
-class RunPlan:
-    """A checked preset with all its arms: the oracle, the oracle again (A/A), the preset's own, and for needle runs the
-    needle-free control."""
+class Plan:
+    """A preset that was checked as a whole."""
 
     loaded: LoadedPreset
-    arms: tuple[ArmPlan, ...]
 
     @property
-    def preset(self) -> Preset:
+    def preset(self) -> BasePreset:
         """The preset after overrides."""
         return self.loaded.preset
-
-    @property
-    def needle_sink(self) -> int:
-        """Leading positions the needle stays out of: the widest sink of any arm that evicts."""
-        return max((arm.spec.sink for arm in self.arms if evicts(arm.spec)), default=0)
-
-    @property
-    def needle_window(self) -> int:
-        """Positions before the question the needle stays out of: the widest window of any arm that evicts."""
-        return max((arm.spec.window for arm in self.arms if evicts(arm.spec)), default=0)
 
     def preset_info(self) -> PresetInfo:
         """The preset as a report names it; a model folder is named without the user's home."""
@@ -56,18 +45,43 @@ class RunPlan:
         return "sha256:" + hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class RunPlan(Plan):
+    """A timed preset with all its arms: the oracle, the oracle again (A/A), the preset's own, and for needle runs the
+    needle-free control."""
+
+    arms: tuple[ArmPlan, ...]
+
+    @property
+    def preset(self) -> TimedPreset:
+        """The preset after overrides."""
+        assert isinstance(self.loaded.preset, TimedPreset)
+        return self.loaded.preset
+
+    @property
+    def needle_sink(self) -> int:
+        """Leading positions the needle stays out of: the widest sink of any arm that evicts."""
+        return max((arm.spec.sink for arm in self.arms if evicts(arm.spec)), default=0)
+
+    @property
+    def needle_window(self) -> int:
+        """Positions before the question the needle stays out of: the widest window of any arm that evicts."""
+        return max((arm.spec.window for arm in self.arms if evicts(arm.spec)), default=0)
+
+
 def evicts(spec: ArmSpec) -> bool:
     """The arm drops K/V outside sink + window."""
     return spec.restoration != "none"
 
 
 def make_plan(loaded: LoadedPreset) -> RunPlan:
-    """Check the preset as a whole and add the arms that every run has.
+    """Check a timed preset as a whole and add the arms that every run has.
 
     Raises:
         UsageError: arms that contradict themselves or each other.
     """
     preset = loaded.preset
+    assert isinstance(preset, TimedPreset)
     for spec in preset.arms:
         _check(spec, preset)
     oracle = ArmSpec(name="oracle", role="peer", engine="ar")
@@ -81,7 +95,7 @@ def make_plan(loaded: LoadedPreset) -> RunPlan:
     return RunPlan(loaded, tuple(arms))
 
 
-def _check(spec: ArmSpec, preset: Preset) -> None:
+def _check(spec: ArmSpec, preset: TimedPreset) -> None:
     where = f"preset {preset.name}: arms.{spec.name}"
     if spec.engine != "incremental" and (spec.restoration != "none" or spec.exact_layers != "none"):
         raise UsageError(f"{where}: engine {spec.engine} restores nothing; use engine incremental")

@@ -12,9 +12,9 @@ from harness.engines.base import Block, DecodeLimit, Engine
 from harness.engines.speculation import speculation
 from harness.errors import UsageError
 from harness.journal import Journal
-from harness.lab import Lab
+from harness.lab import Lab, open_lab
 from harness.plan import ArmPlan, RunPlan
-from harness.preset import CodePreset
+from harness.preset import CodePreset, NiahPreset
 from harness.progress import Progress
 from harness.provenance import read_provenance
 from harness.schedule import schedule
@@ -42,6 +42,16 @@ class Prepared:
     prompts: dict[tuple[str, int], Prompt]
     limit: DecodeLimit
     policy: StopPolicy
+
+
+def run_preset(plan: RunPlan, out: Path, progress: Progress) -> Report:
+    """Load the verifier of `plan`, then `run` it.
+
+    Raises:
+        ModelError: the verifier is missing, damaged or of no kind that can be run. Otherwise as `run`.
+    """
+    progress(0, 1, f"loading {plan.preset.model}")
+    return run(plan, open_lab(plan.preset.model), out, progress)
 
 
 def run(plan: RunPlan, lab: Lab, out: Path, progress: Progress) -> Report:
@@ -100,6 +110,7 @@ def workload_of(plan: RunPlan, lab: Lab) -> Niah | Code:
     preset = plan.preset
     if isinstance(preset, CodePreset):
         return Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed)
+    assert isinstance(preset, NiahPreset)
     return Niah(
         lines=preset.workload.lines,
         samples=preset.samples,

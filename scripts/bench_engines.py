@@ -7,7 +7,7 @@ from harness.clock import now
 from harness.engines.base import DecodeLimit, Engine
 from harness.lab import Lab, open_lab
 from harness.plan import make_plan
-from harness.preset import load_preset
+from harness.preset_file import load_preset
 from harness.runner import Prepared, prepare
 from workloads.base import Prompt
 

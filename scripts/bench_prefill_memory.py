@@ -5,7 +5,7 @@ import sys
 
 from harness.lab import Lab, open_lab
 from harness.plan import make_plan
-from harness.preset import load_preset
+from harness.preset_file import load_preset
 from harness.runner import prepare
 
 LENGTHS = (1500, 3000, 6000)

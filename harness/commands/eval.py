@@ -10,8 +10,9 @@ import typer
 from harness.commands.printing import print_outcome
 from harness.errors import OutputError
 from harness.journal import unfinished
-from harness.plan import RunPlan, make_plan
-from harness.preset import load_preset
+from harness.kinds import plan_of, run_plan
+from harness.plan import Plan
+from harness.preset_file import load_preset
 from harness.progress import Progress, bar
 from reports.report import Report, load_report, write_report
 
@@ -32,10 +33,10 @@ def command(
     for key, value in (("samples", samples), ("repeats", repeats), ("seed", seed)):
         if value is not None:
             overrides.append(f"{key}={value}")
-    execute(make_plan(load_preset(preset, overrides)), out, json_output)
+    execute(plan_of(load_preset(preset, overrides)), out, json_output)
 
 
-def execute(plan: RunPlan, out: Path | None, json_output: bool) -> NoReturn:
+def execute(plan: Plan, out: Path | None, json_output: bool) -> NoReturn:
     """Measure, judge, write, read back, print; ends the command with the exit code of the verdict."""
     from gate.batch import Judge
     from gate.judge import conclude
@@ -55,14 +56,10 @@ def execute(plan: RunPlan, out: Path | None, json_output: bool) -> NoReturn:
     raise typer.Exit(exit_code([judged]))
 
 
-def measure(plan: RunPlan, out: Path, progress: Progress) -> Report:
+def measure(plan: Plan, out: Path, progress: Progress) -> Report:
     """Run what is left of the plan; an interruption says how to go on."""
-    from harness.lab import open_lab
-    from harness.runner import run
-
-    progress(0, 1, f"loading {plan.preset.model}")
     try:
-        return run(plan, open_lab(plan.preset.model), out, progress)
+        return run_plan(plan, out, progress)
     except KeyboardInterrupt:
         found = unfinished(out) if out.exists() else None
         count = len(found.plan.order or ()) if found is not None and found.plan is not None else 0
@@ -70,7 +67,7 @@ def measure(plan: RunPlan, out: Path, progress: Progress) -> Report:
         raise
 
 
-def choose_output(plan: RunPlan, out: Path | None) -> Path:
+def choose_output(plan: Plan, out: Path | None) -> Path:
     """`out`, or the unfinished run of the same plan in k3-runs/, or the next free name there.
 
     Raises:

@@ -8,9 +8,8 @@ import typer
 
 from harness.commands.eval import execute
 from harness.errors import UsageError
-from harness.plan import make_plan
-from harness.preset import LoadedPreset, validate_preset
-from workloads.base import digest_of
+from harness.kinds import plan_of
+from harness.preset_file import preset_of_flags
 
 
 class RestorationOption(StrEnum):
@@ -61,8 +60,7 @@ def command(
         "workload": {"lines": lines},
         "arms": arms,
     }
-    preset = validate_preset(document, "niah")
-    execute(make_plan(LoadedPreset(preset, digest_of(preset.model_dump_json()), ())), out, json_output)
+    execute(plan_of(preset_of_flags(document)), out, json_output)
 
 
 def parse_layers(text: str) -> str | list[int]:

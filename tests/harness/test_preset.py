@@ -4,7 +4,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.plan import make_plan
-from harness.preset import load_preset, preset_names
+from harness.preset_file import load_preset, preset_names
 
 
 @pytest.mark.parametrize("name", preset_names())

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.plan import make_plan
-from harness.preset import load_preset
+from harness.preset_file import load_preset
 from harness.schedule import schedule
 
 

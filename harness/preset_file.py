@@ -1,0 +1,74 @@
+"""Presets as files: one TOML file each, shipped with K3, typed and bounded before anything loads."""
+
+import hashlib
+import tomllib
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness.errors import UsageError
+from harness.kinds import KINDS
+from harness.overrides import apply, did_you_mean
+from harness.preset import BasePreset, LoadedPreset
+from reports.report import describe_invalid
+
+
+def preset_names() -> tuple[str, ...]:
+    """Names of the presets shipped with K3, sorted."""
+    folder = resources.files("presets")
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def load_preset(name: str, overrides: Sequence[str] = ()) -> LoadedPreset:
+    """The shipped preset `name` with `key=value` overrides applied, validated as a whole.
+
+    Raises:
+        UsageError: unknown preset or key (the nearest one is named), or a value of the wrong type or range.
+    """
+    if name not in preset_names():
+        raise UsageError(f"no preset named {name!r}{did_you_mean(name, preset_names())}; `k3 presets list` shows all")
+    data = resources.files("presets").joinpath(f"{name}.toml").read_bytes()
+    document = tomllib.loads(data.decode())
+    kind = _kind_of(document, name)
+    for override in overrides:
+        apply(document, kind, override)
+    return LoadedPreset(validate_preset(document, name), f"sha256:{hashlib.sha256(data).hexdigest()}", tuple(overrides))
+
+
+def preset_of_flags(document: dict[str, Any]) -> LoadedPreset:
+    """A preset that a command made of its flags; its digest is that of its own JSON.
+
+    Raises:
+        UsageError: a value out of range.
+    """
+    preset = validate_preset(document, str(document["name"]))
+    digest = hashlib.sha256(preset.model_dump_json().encode()).hexdigest()
+    return LoadedPreset(preset, f"sha256:{digest}", ())
+
+
+def validate_preset(document: dict[str, Any], name: str) -> BasePreset:
+    """Turn a TOML document into a preset of its kind.
+
+    Raises:
+        UsageError: naming the field and what is wrong with it.
+    """
+    try:
+        return _kind_of(document, name).model_validate(_frozen(document))
+    except ValidationError as error:
+        raise UsageError(f"preset {name}: {describe_invalid(error)}") from error
+
+
+def _kind_of(document: dict[str, Any], name: str) -> type[BasePreset]:
+    kind = document.get("kind")
+    if kind not in KINDS:
+        raise UsageError(f"preset {name}: kind: {kind!r} is none of {', '.join(KINDS)}")
+    return KINDS[str(kind)].preset
+
+
+def _frozen(value: Any) -> Any:
+    """TOML arrays as tuples, which strict records ask for."""
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()}
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
