@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.parity import plan_parity
 from harness.plan import Plan, make_plan
-from harness.preset import BasePreset, CodePreset, LoadedPreset, NiahPreset
+from harness.preset import BasePreset, CodePreset, LoadedPreset, NiahPreset, ParityPreset
 from harness.progress import Progress
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "niah": Kind(NiahPreset, make_plan, "harness.runner:run_preset"),
     "code": Kind(CodePreset, make_plan, "harness.runner:run_preset"),
+    "parity": Kind(ParityPreset, plan_parity, "harness.parity:run_preset"),
 }
 
 

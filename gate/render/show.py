@@ -7,6 +7,8 @@ from typing import TextIO
 
 from gate.facts import facts
 from gate.judged import JudgedFile
+from gate.parity import summarise_parity
+from gate.render import parity
 from gate.render.cells import COLUMNS, WORDS, cells
 from gate.render.text import file_lines, write_lines
 from gate.summary import summarise
@@ -23,6 +25,8 @@ def show(report: Report, judged: JudgedFile, stream: TextIO) -> None:
     write_table(("", ""), rows, stream, words=2)
     if report.arms:
         write_table(COLUMNS, [cells(arm) for arm in summarise(report, judged)], stream, words=WORDS)
+    if report.parity is not None:
+        write_table(parity.COLUMNS, [parity.row(summarise_parity(report.parity))], stream, words=parity.WORDS)
     write_lines(file_lines(judged), stream)
 
 
@@ -70,6 +74,9 @@ def flat(report: Report, judged: JudgedFile) -> dict[str, str]:
     for arm in summarise(report, judged):
         row = zip(COLUMNS[1:], cells(arm)[1:], strict=True)
         lines |= {f"{one_line(arm.name)}: {column}": cell for column, cell in row if cell}
+    if report.parity is not None:
+        counts = zip(parity.COLUMNS, parity.row(summarise_parity(report.parity)), strict=True)
+        lines |= {f"parity: {column}": cell for column, cell in counts}
     shown = {admitted.claim.name for admitted in judged.headlines}
     for claim in judged.claims:
         state = "admitted" if claim.name in shown else f"WITHHELD ({', '.join(claim.withheld_by) or 'not claimed'})"

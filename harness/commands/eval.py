@@ -62,8 +62,9 @@ def measure(plan: Plan, out: Path, progress: Progress) -> Report:
         return run_plan(plan, out, progress)
     except KeyboardInterrupt:
         found = unfinished(out) if out.exists() else None
-        count = len(found.plan.order or ()) if found is not None and found.plan is not None else 0
-        print(f"k3: {count} runs are kept in {out}; the same command goes on from there", file=sys.stderr)
+        if found is not None and found.plan is not None:
+            count = len(found.plan.order or ())
+            print(f"k3: {count} runs are kept in {out}; the same command goes on from there", file=sys.stderr)
         raise
 
 

@@ -14,7 +14,7 @@ def print_outcome(report: Report, judged: JudgedFile, json_output: bool) -> None
     if json_output:
         print(json.dumps(_document(judged), indent=1))
         return
-    _print_arms(report, judged)
+    _print_measured(report, judged)
     for headline in judged.headlines:
         print(headline_line(headline))
     for claim in judged.claims:
@@ -36,9 +36,14 @@ def _document(judged: JudgedFile) -> dict[str, object]:
     }
 
 
-def _print_arms(report: Report, judged: JudgedFile) -> None:
-    from gate.render.cells import COLUMNS, WORDS, cells
+def _print_measured(report: Report, judged: JudgedFile) -> None:
+    from gate.parity import summarise_parity
+    from gate.render import cells, parity
     from gate.render.show import write_table
     from gate.summary import summarise
 
-    write_table(COLUMNS, [cells(arm) for arm in summarise(report, judged)], sys.stderr, words=WORDS)
+    if report.arms:
+        rows = [cells.cells(arm) for arm in summarise(report, judged)]
+        write_table(cells.COLUMNS, rows, sys.stderr, words=cells.WORDS)
+    if report.parity is not None:
+        write_table(parity.COLUMNS, [parity.row(summarise_parity(report.parity))], sys.stderr, words=parity.WORDS)

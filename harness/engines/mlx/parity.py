@@ -1,12 +1,11 @@
 """Two runtimes of one drafter on the same real contexts: what does each propose?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import mlx.core as mx
 
-from harness.engines.acceptance import leading_matches
 from harness.engines.base import DecodeLimit
 from harness.engines.mlx.drafters.base import Draft, DraftCounters, Drafter
 from harness.engines.mlx.fused import FusedEngine
@@ -77,10 +76,12 @@ def compare(
     blocks: int,
     block_size: int,
     prefill_chunk: int = 512,
+    compared: Callable[[int], None] = lambda done: None,
 ) -> ParityResult:
     """Decode up to `blocks` blocks of every prompt with `candidate` and record both proposals of each.
 
-    The contexts are the verifier's own: prompt, then the tokens it commits.
+    The contexts are the verifier's own: prompt, then the tokens it commits. `compared` is told how many prompts are
+    done, after each.
 
     Raises:
         EngineError: as `PairedDrafter` and `FusedEngine`.
@@ -88,10 +89,11 @@ def compare(
     paired = PairedDrafter(reference, candidate)
     request = DrafterRequest("dflash", block_size=block_size)
     engine = FusedEngine(verifier, EngineSettings(prefill_chunk=prefill_chunk, drafter=request), paired)
-    for prompt in prompts:
+    for done, prompt in enumerate(prompts, start=1):
         session = engine.prefill(prompt)
         for _ in zip(range(blocks), engine.decode(session, DecodeLimit(blocks * block_size + 1, {})), strict=False):
             pass
+        compared(done)
     return ParityResult(
         drafter_weights=candidate.weights,
         reference_runtime=reference.runtime,
@@ -114,10 +116,3 @@ def _blocks(drafts: Sequence[PairedDraft]) -> list[ParityBlock]:
         for sample, draft in enumerate(drafts)
         for block, (context, reference, candidate) in enumerate(draft.proposals)
     ]
-
-
-def prefix_consistent(block: ParityBlock) -> bool:
-    """Nothing agrees again after the first token that does not: the runtimes differ in a tail, not here and there."""
-    agreed = leading_matches(block.reference_tokens, block.candidate_tokens)
-    rest = zip(block.reference_tokens[agreed:], block.candidate_tokens[agreed:], strict=False)
-    return all(reference != candidate for reference, candidate in rest)

@@ -14,10 +14,9 @@ from harness.engines.mlx.drafters.dflash_model import block_mask
 from harness.engines.mlx.drafters.dflash_torch import TorchDflashDrafter
 from harness.engines.mlx.drafters.shared import share
 from harness.engines.mlx.load import Verifier
-from harness.engines.mlx.parity import compare, prefix_consistent
+from harness.engines.mlx.parity import compare
 from harness.engines.registry import DrafterRequest, EngineSettings, build
 from harness.errors import EngineError, ModelError, UsageError
-from reports.parity import ParityBlock
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import CONFIG, write_checkpoint
 from tests.harness.engines.mlx.lively_models import lively_gemma, lively_gemma4
 from tests.harness.engines.mlx.tiny_models import prompt_of, tiny_llama, tiny_qwen2
@@ -229,11 +228,3 @@ def test_parity_is_of_one_drafter_s_weights(tmp_path: Path) -> None:
     one, two = (DflashDrafter(folder, f"sha256:{digit * 64}", tiny_llama(), None) for digit in "ab")
     with pytest.raises(EngineError, match="other weights"):
         compare(tiny_llama(), one, two, [[1]], blocks=1, block_size=4)
-
-
-@pytest.mark.parametrize(
-    ("candidate", "consistent"), [((1, 2, 3), True), ((1, 9, 9), True), ((1, 9, 3), False), ((9, 2, 3), False)]
-)
-def test_mismatches_are_a_tail_or_scattered(candidate: tuple[int, ...], consistent: bool) -> None:
-    block = ParityBlock(sample=0, block=0, context_tokens=5, reference_tokens=(1, 2, 3), candidate_tokens=candidate)
-    assert prefix_consistent(block) is consistent

@@ -1,0 +1,15 @@
+"""The options that all commands which run something share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Model = Annotated[str, typer.Option("--model", help="A name of `k3 models list`, a folder, ${ENV:VAR} or a hub id.")]
+Samples = Annotated[int, typer.Option("--samples", help="Distinct prompts.")]
+Repeats = Annotated[int, typer.Option("--repeats", help="Repeats of every prompt.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the prompts.")]
+Items = Annotated[int, typer.Option("--items", help="Mean number of items a file shows before the cut.")]
+BlockSize = Annotated[int, typer.Option("--block-size", help="The last committed token and the drafts after it.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Report file; default: a new one in k3-runs/.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]

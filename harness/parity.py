@@ -1,0 +1,73 @@
+"""run_preset(plan) -> Report: two runtimes of one drafter, asked for the same blocks after the same prompts.
+
+Nothing is kept of a run that did not come to its end: it takes minutes, and a part of it shows nothing.
+"""
+
+import os
+from pathlib import Path
+
+from harness.errors import OutputError, UsageError
+from harness.journal import remove_leftovers
+from harness.lab import open_lab
+from harness.new_report import new_report
+from harness.plan import Plan
+from harness.preset import LoadedPreset, ParityPreset
+from harness.progress import Progress
+from reports.plan import PlanInfo
+from reports.report import Report, write_report
+from workloads.code import Code
+
+
+def plan_parity(loaded: LoadedPreset) -> Plan:
+    """Check a parity preset as a whole.
+
+    Raises:
+        UsageError: both sides are the same runtime, whose agreement shows nothing.
+    """
+    preset = parity_preset(loaded)
+    if preset.reference.kind == preset.candidate.kind:
+        raise UsageError(f"preset {preset.name}: reference and candidate are both {preset.candidate.kind}; use two")
+    return Plan(loaded)
+
+
+def run_preset(plan: Plan, out: Path, progress: Progress) -> Report:
+    """Compare the runtimes on the code prompts of `plan` and leave the report, without claims, at `out`.
+
+    Raises:
+        OutputError: `out` exists or cannot be written. ModelError, EngineError: a model is missing, damaged or does
+        not fit. CannotRunError: a runtime is not installed.
+    """
+    preset = parity_preset(plan.loaded)
+    if out.exists() or not os.access(out.parent, os.W_OK):
+        raise OutputError(f"{out}: exists, or its folder cannot be written; choose another --out")
+    remove_leftovers(out)
+    progress(0, preset.samples, f"loading {preset.model}")
+    verifier, *others = preset.models()
+    lab = open_lab(verifier.name, others)
+    workload = Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed)
+    prompts = workload.prompts(lab.text)
+    progress(0, preset.samples, "comparing blocks")
+    result = lab.parity(
+        preset,
+        [prompt.tokens for prompt in prompts],
+        lambda done: progress(done, preset.samples, f"{done * preset.blocks} blocks compared"),
+    )
+    info = PlanInfo(
+        samples=preset.samples,
+        repeats=1,
+        max_new_tokens=preset.blocks * preset.block_size + 1,
+        prefill_chunk=preset.prefill_chunk,
+        complete=True,
+    )
+    report = new_report(plan, lab, workload, prompts, info, parity=result)
+    try:
+        write_report(report, out)
+    except OSError as error:
+        raise OutputError(f"{out}: cannot be written ({error.strerror}); choose another --out") from error
+    return report
+
+
+def parity_preset(loaded: LoadedPreset) -> ParityPreset:
+    """The preset, which `harness.kinds` has made of its class."""
+    assert isinstance(loaded.preset, ParityPreset)
+    return loaded.preset
