@@ -13,6 +13,10 @@ WEIGHTLESS_DRAFTERS = frozenset({"ngram", "prompt_lookup", "shuffled ngram"})
 """Drafters that propose from the text itself; every other one is a model, and has weights to be identified by."""
 
 
+FOREIGN_ENGINES = frozenset({"mlx-lm-speculative"})
+"""Decoding loops of other projects that K3 runs beside its own: their faults are theirs."""
+
+
 @dataclass(frozen=True)
 class Case:
     """A report and its arms by name and role.
@@ -116,6 +120,11 @@ def drafts(arm: Arm) -> bool:
 def lossless(arm: Arm) -> bool:
     """The arm must emit the verifier's own greedy stream: nothing is lost in its cache, whoever drafts."""
     return arm.restoration is None or arm.restoration.mode in ("none", "identity")
+
+
+def foreign_peer(arm: Arm) -> bool:
+    """The arm runs another project's loop and is presented as a peer, so that nothing of ours rests on it."""
+    return arm.role == "peer" and arm.engine in FOREIGN_ENGINES
 
 
 def _bounds(arm: Arm) -> tuple[tuple[int, ...], int, int, str] | None:

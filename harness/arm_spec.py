@@ -28,7 +28,7 @@ class ArmSpec(Record):
 
     name: ArmName
     role: Literal["sut", "control", "peer"]
-    engine: Literal["ar", "native-baseline", "incremental", "fused", "fused-carry"]
+    engine: Literal["ar", "native-baseline", "incremental", "fused", "fused-carry", "mlx-lm-speculative"]
     label: str | None = Field(None, max_length=100, description="What the arm is presented as")
     restoration: Literal["none", "identity", "ablate"] = "none"
     exact_layers: Literal["none", "full_attention", "sliding_attention"] | tuple[int, ...] = "none"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.case import Case
+from gate.case import FOREIGN_ENGINES, Case
 from gate.registry import evidence_rule, outside_rule
 from gate.rule import Finding
 
@@ -25,8 +25,8 @@ LEGACY_SCHEMA = outside_rule(
     severity="legacy",
 )
 
-ENGINES = frozenset({"ar", "native-baseline", "incremental", "fused", "fused-carry"})
-"""Engines of K3, by the names that reports carry. What an unknown engine does, no rule can know."""
+ENGINES = frozenset({"ar", "native-baseline", "incremental", "fused", "fused-carry"}) | FOREIGN_ENGINES
+"""Engines that K3 runs, by the names that reports carry. What an unknown engine does, no rule can know."""
 
 
 @evidence_rule(

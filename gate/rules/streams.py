@@ -1,9 +1,10 @@
 """What was said: greedy streams against the verifier's own choice, against each other, and collapsed ones."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gate import thresholds
-from gate.case import Case, lossless, row_key
+from gate.case import Case, foreign_peer, lossless, row_key
 from gate.registry import evidence_rule
 from gate.rule import SPEEDUP, Finding
 from reports.measurement import Arm, AuditedStream, Measurement, Mismatch
@@ -19,21 +20,27 @@ NEEDS_STREAMS = (*SPEEDUP, "token_identity", "acceptance", "restoration_recall")
     "STREAM_DIVERGENCE",
     title="A lossless arm that says something else than the verifier",
     catches="In an arm that loses nothing: a token that is not the verifier's argmax beyond a numerical tie, or a "
-    "stream that leaves the oracle's without such a tie, or ends before it.",
+    "stream that leaves the oracle's without such a tie, or ends before it. In a peer that runs another project's "
+    "loop it stands in the way of that peer's claims only.",
     why="A ring cache rolled back wrongly diverges at token 2 to 7, and its tokens come as fast as right ones.",
     fix="Repair the rollback or the mask; a lossy engine is an arm with a restoration mode that says so.",
 )
 def stream_divergence(case: Case) -> Iterator[Finding]:
     """Greedy output differs from the verifier's, or from the oracle's."""
-    tie = tie_gap(case)
     for arm in case.report.arms:
         if not lossless(arm):
             continue
-        for stream in arm.stream_audit.streams if arm.stream_audit is not None else ():
-            for miss in stream.mismatches:
-                if miss.gap > tie:
-                    yield _no_argmax(arm, stream, miss, tie)
-        yield from _departures(case, arm, tie)
+        for finding in _astray(case, arm):
+            yield replace(finding, severity="withheld") if foreign_peer(arm) else finding
+
+
+def _astray(case: Case, arm: Arm) -> Iterator[Finding]:
+    tie = tie_gap(case)
+    for stream in arm.stream_audit.streams if arm.stream_audit is not None else ():
+        for miss in stream.mismatches:
+            if miss.gap > tie:
+                yield _no_argmax(arm, stream, miss, tie)
+    yield from _departures(case, arm, tie)
 
 
 def _no_argmax(arm: Arm, stream: AuditedStream, miss: Mismatch, tie: float) -> Finding:

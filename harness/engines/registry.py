@@ -18,8 +18,9 @@ ENGINES: dict[str, str] = {
     "incremental": "harness.engines.mlx.incremental:IncrementalEngine",
     "fused": "harness.engines.mlx.fused:FusedEngine",
     "fused-carry": "harness.engines.mlx.fused_carry:FusedCarryEngine",
+    "mlx-lm-speculative": "harness.engines.mlx.mlx_lm_speculative:MlxLmSpeculativeEngine",
 }
-DRAFTING = ("fused", "fused-carry")
+DRAFTING = ("fused", "fused-carry", "mlx-lm-speculative")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import pytest
 
 from gate import thresholds
+from gate.judge import conclude
 from reports.measurement import Mismatch
 from tests.gate.asking import ask
 from tests.gate.case_files import long_streams, same_stream
@@ -77,6 +78,42 @@ def test_repeats_of_one_arm_are_compared_too():
         lambda arm: arm.replace(measurements=tuple(last(row) if row.repeat == 1 else row for row in arm.measurements)),
     )
     assert {finding.arm for finding in ask("STREAM_DIVERGENCE", report)} >= {"oracle"}
+
+
+def astray(role, engine):
+    """A report that stands, in which the arm with the drafter model plays `role` in `engine` and leaves the oracle."""
+    report = edit_arm(measured_code(Setup()), "fused_dflash", lambda arm: arm.replace(role=role, engine=engine))
+    place = report.arms[0].measurements[0].token_ids[5] + 1
+    told = [row for row in report.arms[2].measurements if row.sample == 0]
+    miss = Mismatch(position=5, emitted=place, argmax=place - 1, gap=0.5)
+
+    def leave(arm):
+        rows = (row.replace(token_ids=(*row.token_ids[:5], place, *row.token_ids[6:])) for row in told)
+        others = [row for row in arm.measurements if row.sample != 0]
+        streams = (s.replace(mismatches=(miss,)) if s.sample == 0 else s for s in arm.stream_audit.streams)
+        audit = arm.stream_audit.replace(streams=tuple(streams))
+        return arm.replace(measurements=(*rows, *others), stream_audit=audit)
+
+    return report, edit_arm(report, "fused_dflash", leave)
+
+
+def test_a_peer_of_another_project_that_goes_astray_loses_its_own_claims_and_no_others():
+    before, after = (conclude(report) for report in astray("peer", "mlx-lm-speculative"))
+    assert before.gate.verdict == "admissible"
+    assert after.gate.verdict == "withheld"
+    assert {violation.code for violation in after.gate.violations} == {"STREAM_DIVERGENCE"}
+    told = {claim.name: claim for claim in after.claims}
+    for claim in told.values():
+        assert (claim.status == "withheld") is (
+            claim.arm == "fused_dflash" or claim.name in {one.name for one in before.claims if one.status == "withheld"}
+        )
+    assert told["decode_speedup/fused_ngram"].status == "admitted"
+    assert "STREAM_DIVERGENCE" in told["decode_speedup/fused_dflash"].withheld_by
+
+
+@pytest.mark.parametrize(("role", "engine"), [("sut", "mlx-lm-speculative"), ("peer", "fused"), ("sut", "fused")])
+def test_neither_our_own_engine_nor_a_system_under_test_is_such_a_peer(role, engine):
+    assert conclude(astray(role, engine)[1]).gate.verdict == "invalid"
 
 
 def test_a_lossy_arm_may_say_what_it_likes():

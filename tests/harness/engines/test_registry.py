@@ -19,7 +19,9 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 
 
 def test_a_name_like_no_other_lists_them() -> None:
-    with pytest.raises(UsageError, match="there are ar, fused, fused-carry, incremental, native-baseline"):
+    with pytest.raises(
+        UsageError, match="there are ar, fused, fused-carry, incremental, mlx-lm-speculative, native-baseline"
+    ):
         build("zzz", NO_VERIFIER, EngineSettings())
 
 

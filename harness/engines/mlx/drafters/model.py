@@ -99,8 +99,8 @@ class ModelDrafter:
                 f"drafter: a vocabulary of {drafting.facts.vocab} tokens, the verifier's has {verifier.facts.vocab}"
             )
         self.weights, self.dtype = weights, drafting.facts.dtype
-        self._model, self._chunk = drafting.model, chunk
-        plain_caches(self._model)
+        self.model, self._chunk = drafting.model, chunk
+        plain_caches(self.model)
 
     @classmethod
     def load(cls, folder: Path, weights: str, verifier: Verifier, chunk: int) -> "ModelDrafter":
@@ -117,4 +117,4 @@ class ModelDrafter:
 
     def begin(self) -> ModelDraft:
         """An empty cache."""
-        return ModelDraft(self._model, self._chunk)
+        return ModelDraft(self.model, self._chunk)
