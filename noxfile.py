@@ -45,7 +45,8 @@ def bench(session: nox.Session) -> None:
     """Speed and memory, as ratios measured in one run."""
     install(session, torch=False)
     session.run("k3", "models", "fetch", "smollm2-135m")
-    for script in ("bench_startup.py", "bench_gate.py", "bench_engines.py", "bench_prefill_memory.py"):
+    scripts = ("bench_startup.py", "bench_gate.py", "bench_engines.py", "bench_fused.py", "bench_prefill_memory.py")
+    for script in scripts:
         session.run("python", f"scripts/{script}")
 
 

@@ -17,6 +17,8 @@ FOLDERS = ("harness", "gate", "workloads", "reports", "presets")
 
 def read_provenance(models: Sequence[ModelInfo], device: str, blas: str) -> Provenance:
     """Provenance of a run that is about to start in this process."""
+    from harness.engines.mlx.blas import blas_threads
+
     return Provenance(
         source=read_source(),
         argv=anonymous_argv(sys.argv),
@@ -25,6 +27,7 @@ def read_provenance(models: Sequence[ModelInfo], device: str, blas: str) -> Prov
         models=tuple(models),
         device=device,
         blas=blas,
+        blas_threads=blas_threads(),
     )
 
 

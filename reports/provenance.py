@@ -67,3 +67,4 @@ class Provenance(Record):
     models: tuple[ModelInfo, ...] = ()
     device: Name | None = None
     blas: Name | None = None
+    blas_threads: Count | None = Field(None, description="Threads the BLAS was set to; none where it cannot be asked")

@@ -32,6 +32,7 @@ class Health:
     python: str
     device: str
     blas: str
+    blas_threads: int | None
     packages: dict[str, str]
     models: dict[str, str]
     needs: tuple[Need, ...]
@@ -43,19 +44,19 @@ def command(json_output: Annotated[bool, typer.Option("--json", help="Print one 
     if json_output:
         print(json.dumps(asdict(health), indent=1))
         return
-    for label in ("platform", "chip", "cores", "memory_gb", "python", "device", "blas"):
-        print(f"{label:<10} {getattr(health, label)}")
+    for label in ("platform", "chip", "cores", "memory_gb", "python", "device", "blas", "blas_threads"):
+        print(f"{label:<12} {getattr(health, label)}")
     for label, shown in (("package", health.packages), ("model", health.models)):
         for name, state in shown.items():
-            print(f"{label:<10} {name}: {state}")
+            print(f"{label:<12} {name}: {state}")
     for need in health.needs:
-        print(f"{'ok' if not need.remedy else 'MISSING':<10} {need.command}: {need.needs}{_hint(need)}")
+        print(f"{'ok' if not need.remedy else 'MISSING':<12} {need.command}: {need.needs}{_hint(need)}")
 
 
 def examine() -> Health:
     """Look at this machine. Imports mlx to name its device, after the BLAS preload."""
     host = read_host()
-    device, blas = _accelerator()
+    device, blas, threads = _accelerator()
     models = _models()
     return Health(
         platform=f"{host.os} {host.machine}",
@@ -65,18 +66,21 @@ def examine() -> Health:
         python=platform.python_version(),
         device=device,
         blas=blas,
+        blas_threads=threads,
         packages={name: version_of(name) or "not installed" for name in PACKAGES},
         models=models,
         needs=tuple(_needs(models)),
     )
 
 
-def _accelerator() -> tuple[str, str]:
+def _accelerator() -> tuple[str, str, int | None]:
+    """Device, BLAS, and the threads it may use where that can be asked."""
     try:
+        from harness.engines.mlx.blas import blas_threads
         from harness.engines.mlx.device import blas_name, device_name
     except ImportError as error:
-        return f"mlx cannot be imported ({error})", "unknown"
-    return device_name(), blas_name()
+        return f"mlx cannot be imported ({error})", "unknown", None
+    return device_name(), blas_name(), blas_threads()
 
 
 def _models() -> dict[str, str]:

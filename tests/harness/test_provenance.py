@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 
 from harness import provenance
+from harness.engines.mlx.blas import blas_threads
 
 
 def test_nothing_names_the_user_the_host_or_a_home() -> None:
@@ -14,6 +15,10 @@ def test_nothing_names_the_user_the_host_or_a_home() -> None:
     text = provenance.read_host().model_dump_json()
     for secret in (socket.gethostname(), getpass.getuser() if getpass.getuser() != "root" else "\0"):
         assert secret not in text
+
+
+def test_the_threads_of_the_blas_are_recorded() -> None:
+    assert provenance.read_provenance([], "cpu", "BLAS").blas_threads == blas_threads()
 
 
 def test_the_code_that_runs_is_identified() -> None:

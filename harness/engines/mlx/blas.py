@@ -61,6 +61,13 @@ def preload() -> BlasInfo:
     return BlasInfo("reference BLAS", None, False, f"{tried}; pip install {PACKAGE}, or apt install libopenblas0")
 
 
+def blas_threads() -> int | None:
+    """How many threads the preloaded OpenBLAS may use now; None where MLX multiplies with something else."""
+    if not preload().active:
+        return None
+    return int(ctypes.CDLL(None).openblas_get_num_threads())
+
+
 def _open(library: str) -> str:
     """Open `library` with global symbols, with a lent Fortran runtime if that is all it lacks; tells how it went.
 

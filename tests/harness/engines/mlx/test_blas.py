@@ -32,6 +32,13 @@ def test_openblas_stands_in_front_of_mlx() -> None:
 
 
 @linux
+def test_its_threads_are_those_it_was_given() -> None:
+    asked = "from harness.engines.mlx.blas import blas_threads; print(blas_threads())"
+    assert run(asked, OPENBLAS_NUM_THREADS="1") == "1"
+    assert run(asked, K3_BLAS="off") == "None"
+
+
+@linux
 def test_importing_the_package_loads_no_mlx() -> None:
     assert run("import sys, harness.engines.mlx; print('mlx.core' in sys.modules)") == "False"
 
