@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from harness.engines.mlx.drafters.dflash_config import DflashConfig, DflashLayerKind
+from harness.engines.mlx.drafters.draft_vocab import TENSOR, check_draft_vocab
 from harness.errors import EngineError, ModelError
 from harness.models.folder import weight_files
 
@@ -43,17 +44,20 @@ class TorchDflash:
         """Load the weights as `dtype`, the checkpoint's own if None.
 
         Raises:
-            ModelError: a tensor is missing or left over.
+            ModelError: a tensor is missing or left over, or the draft vocabulary is not this verifier's.
             EngineError: a scaled RoPE, which this reference does not have.
         """
         if config.rope_scaling is not None:
             raise EngineError("dflash-torch: rope_scaling is not supported by the reference; use dflash")
         self.config = config
         self._weights = _read(folder, config)
+        self._ids = self._weights.pop(TENSOR, None)
+        check_draft_vocab(folder, config.draft_vocab, None if self._ids is None else self._ids.tolist(), len(head))
         if dtype is not None:
             self._weights = {name: tensor.to(DTYPES[dtype]) for name, tensor in self._weights.items()}
         self.dtype = self._weights["fc.weight"].dtype
-        self._table, self._head, self._softcap = table, head, softcap
+        self._table, self._softcap = table, softcap
+        self._head = head if self._ids is None else head[self._ids]
         steps = torch.arange(0, config.head_dim, 2, dtype=torch.float32) / config.head_dim
         self._frequencies = config.rope_theta**-steps
 
@@ -85,7 +89,8 @@ class TorchDflash:
         logits = functional.linear(self._norm("norm", hidden)[:, 1:].to(self._head.dtype), self._head)
         if self._softcap is not None:
             logits = torch.tanh(logits / self._softcap) * self._softcap
-        tokens: list[int] = logits[0].argmax(dim=-1).tolist()
+        best = logits[0].argmax(dim=-1)
+        tokens: list[int] = (best if self._ids is None else self._ids[best]).tolist()
         return tokens
 
     def _attend(self, layer: int, kind: DflashLayerKind, hidden: Tensor, context: TorchContext) -> Tensor:
@@ -138,7 +143,7 @@ def _read(folder: Path, config: DflashConfig) -> dict[str, Tensor]:
     for path in weight_files(folder):
         weights.update(load_file(path))
     expected = set(tensor_names(len(config.layer_kinds)))
-    wrong = sorted(expected ^ set(weights))
+    wrong = sorted(expected ^ (set(weights) - {TENSOR}))
     if wrong:
         raise ModelError(f"{folder}: the weights are not of the published DFlash layout: {wrong[0]}")
     return weights

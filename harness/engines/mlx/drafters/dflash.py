@@ -9,6 +9,7 @@ import mlx.core as mx
 from harness.engines.mlx.drafters.base import DraftCounters, token_ids
 from harness.engines.mlx.drafters.dflash_config import DflashConfig, read_dflash_config
 from harness.engines.mlx.drafters.dflash_model import Context, DflashModel
+from harness.engines.mlx.drafters.draft_vocab import TENSOR, check_draft_vocab
 from harness.engines.mlx.drafters.shared import Shared, share
 from harness.engines.mlx.hidden import layers_of
 from harness.engines.mlx.load import Verifier
@@ -42,7 +43,7 @@ class DflashDraft:
         hidden = self._model(self._shared.embed(block).astype(self._dtype), self._contexts)
         self.counters.proposals += 1
         self.counters.proposed += limit
-        return mx.argmax(self._shared.head(hidden[:, 1:])[0], axis=-1).astype(mx.int32)
+        return self._shared.choose(hidden[:, 1:])
 
     def extend(self, tokens: Sequence[int], features: mx.array | None) -> None:
         """Make and keep context K/V from the verifier's hidden states at `tokens`."""
@@ -70,7 +71,12 @@ class DflashDrafter:
         self._config = read_dflash_config(folder)
         self._shared = share(verifier.model)
         check_fit(self._config, verifier, self._shared.hidden_size)
-        self._model = _load(folder, self._config, dtype)
+        self._model, ids = _load(folder, self._config, dtype)
+        check_draft_vocab(
+            folder, self._config.draft_vocab, None if ids is None else token_ids(ids), verifier.facts.vocab
+        )
+        if ids is not None:
+            self._shared = self._shared.restricted(ids)
         self.weights = weights
 
     @property
@@ -104,11 +110,13 @@ def check_fit(config: DflashConfig, verifier: Verifier, hidden_size: int) -> Non
         )
 
 
-def _load(folder: Path, config: DflashConfig, dtype: str | None) -> DflashModel:
+def _load(folder: Path, config: DflashConfig, dtype: str | None) -> tuple[DflashModel, mx.array | None]:
+    """The model, and the ids of its draft vocabulary (N,) if it has one."""
     model = DflashModel(config)
     weights: dict[str, Any] = {}
     for path in weight_files(folder):
         weights.update(mx.load(str(path)))  # type: ignore[arg-type]
+    ids = weights.pop(TENSOR, None)
     if dtype is not None:
         weights = {name: array.astype(DTYPES[dtype]) for name, array in weights.items()}
     try:
@@ -117,4 +125,4 @@ def _load(folder: Path, config: DflashConfig, dtype: str | None) -> DflashModel:
         first = str(error).splitlines()[0]
         raise ModelError(f"{folder}: the weights are not of the published DFlash layout: {first}") from error
     mx.eval(model.parameters())
-    return model
+    return model, None if ids is None else ids.astype(mx.int32)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.engines.mlx.drafters.draft_vocab import CONFIG_KEY
 from harness.engines.mlx.rope import rope_overrides
 from harness.errors import ModelError
 from harness.models.folder import read_config
@@ -24,7 +25,8 @@ class DflashLayerKind:
 
 @dataclass(frozen=True)
 class DflashConfig:
-    """Shapes of a drafter and where it plugs into its verifier; `block_size` is the one it was trained for."""
+    """Shapes of a drafter and where it plugs into its verifier; `block_size` is the one it was trained for, and
+    `draft_vocab` the number of tokens it can propose, None for all of the verifier's."""
 
     hidden_size: int
     intermediate_size: int
@@ -39,6 +41,7 @@ class DflashConfig:
     mask_token_id: int
     block_size: int
     layer_kinds: tuple[DflashLayerKind, ...]
+    draft_vocab: int | None = None
 
 
 def read_dflash_config(folder: Path) -> DflashConfig:
@@ -72,6 +75,7 @@ def read_dflash_config(folder: Path) -> DflashConfig:
         mask_token_id=fields.count("mask_token_id", least=0),
         block_size=fields.count("block_size"),
         layer_kinds=_layer_kinds(fields),
+        draft_vocab=None if fields.find(CONFIG_KEY) is None else fields.count(CONFIG_KEY),
     )
 
 
