@@ -8,7 +8,7 @@ import typer
 import harness.commands.gate
 import harness.commands.models
 import harness.commands.report
-from harness.commands import doctor, eval, niah, parity, presets
+from harness.commands import code, doctor, eval, niah, parity, presets
 from harness.errors import K3Error
 
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 app.command("eval")(eval.command)
 app.command("niah")(niah.command)
+app.command("code")(code.command)
 app.command("parity")(parity.command)
 app.add_typer(presets.app, name="presets", help="List and show the presets.")
 app.add_typer(harness.commands.gate.app, name="gate", help="Judge reports; list and explain the rules.")

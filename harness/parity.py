@@ -4,12 +4,14 @@ Nothing is kept of a run that did not come to its end: it takes minutes, and a p
 """
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import OutputError, UsageError
 from harness.journal import remove_leftovers
 from harness.lab import open_lab
 from harness.new_report import new_report
+from harness.outline import PlannedArm
 from harness.plan import Plan
 from harness.preset import LoadedPreset, ParityPreset
 from harness.progress import Progress
@@ -18,26 +20,47 @@ from reports.report import Report, write_report
 from workloads.code import Code
 
 
-def plan_parity(loaded: LoadedPreset) -> Plan:
+@dataclass(frozen=True)
+class ParityPlan(Plan):
+    """A checked parity preset."""
+
+    @property
+    def preset(self) -> ParityPreset:
+        """The preset after overrides."""
+        assert isinstance(self.loaded.preset, ParityPreset)
+        return self.loaded.preset
+
+    def planned(self) -> tuple[PlannedArm, ...]:
+        """Both sides; they run together, once a prompt."""
+        preset = self.preset
+        each = f"{preset.drafter}, {preset.blocks} blocks of {preset.block_size} after each prompt"
+        return tuple(
+            PlannedArm(role, role, side.kind, f"{preset.samples} main", 1, preset.samples, f"{each}, {side.dtype}")
+            for role, side in (("candidate", preset.candidate), ("reference", preset.reference))
+        )
+
+
+def plan_parity(loaded: LoadedPreset) -> ParityPlan:
     """Check a parity preset as a whole.
 
     Raises:
         UsageError: both sides are the same runtime, whose agreement shows nothing.
     """
-    preset = parity_preset(loaded)
+    plan = ParityPlan(loaded)
+    preset = plan.preset
     if preset.reference.kind == preset.candidate.kind:
         raise UsageError(f"preset {preset.name}: reference and candidate are both {preset.candidate.kind}; use two")
-    return Plan(loaded)
+    return plan
 
 
-def run_preset(plan: Plan, out: Path, progress: Progress) -> Report:
+def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
     """Compare the runtimes on the code prompts of `plan` and leave the report, without claims, at `out`.
 
     Raises:
         OutputError: `out` exists or cannot be written. ModelError, EngineError: a model is missing, damaged or does
         not fit. CannotRunError: a runtime is not installed.
     """
-    preset = parity_preset(plan.loaded)
+    preset = plan.preset
     if out.exists() or not os.access(out.parent, os.W_OK):
         raise OutputError(f"{out}: exists, or its folder cannot be written; choose another --out")
     remove_leftovers(out)
@@ -65,9 +88,3 @@ def run_preset(plan: Plan, out: Path, progress: Progress) -> Report:
     except OSError as error:
         raise OutputError(f"{out}: cannot be written ({error.strerror}); choose another --out") from error
     return report
-
-
-def parity_preset(loaded: LoadedPreset) -> ParityPreset:
-    """The preset, which `harness.kinds` has made of its class."""
-    assert isinstance(loaded.preset, ParityPreset)
-    return loaded.preset

@@ -1,11 +1,14 @@
 """Plan: a preset that was checked as a whole; RunPlan: the arms that a timed one comes to. Made before any work."""
 
 import hashlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 from harness.arm_spec import ArmSpec
 from harness.engines.registry import DRAFTING
 from harness.errors import UsageError
+from harness.outline import PlannedArm, settings_of
 from harness.preset import BasePreset, LoadedPreset, TimedPreset
 from harness.provenance import without_home
 from reports.measurement import NATIVE_BASELINE_LABEL, PromptSet, Role
@@ -24,7 +27,7 @@ class ArmPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(ABC):
     """A preset that was checked as a whole."""
 
     loaded: LoadedPreset
@@ -33,6 +36,14 @@ class Plan:
     def preset(self) -> BasePreset:
         """The preset after overrides."""
         return self.loaded.preset
+
+    @abstractmethod
+    def planned(self) -> tuple[PlannedArm, ...]:
+        """What would be run, an arm a line."""
+
+    def settings(self) -> dict[str, Any]:
+        """Everything the preset says besides its name and its arms."""
+        return self.preset.model_dump(mode="json", exclude={"name", "title", "kind", "arms"})
 
     def preset_info(self) -> PresetInfo:
         """The preset as a report names it; a model folder is named without the user's home."""
@@ -57,6 +68,22 @@ class RunPlan(Plan):
         """The preset after overrides."""
         assert isinstance(self.loaded.preset, TimedPreset)
         return self.loaded.preset
+
+    def planned(self) -> tuple[PlannedArm, ...]:
+        """Every arm with its runs."""
+        samples = self.preset.samples
+        return tuple(
+            PlannedArm(
+                name=arm.name,
+                role=arm.role,
+                engine=arm.spec.engine,
+                prompts=f"{samples} {arm.prompt_set}",
+                repeats=arm.repeats,
+                runs=samples * arm.repeats,
+                settings=settings_of(arm.spec),
+            )
+            for arm in self.arms
+        )
 
     @property
     def needle_sink(self) -> int:

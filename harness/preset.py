@@ -43,6 +43,11 @@ class BasePreset(Record):
     samples: int = Field(5, ge=1, le=1000)
     seed: int = Field(42, ge=0, le=2**31)
     prefill_chunk: int = Field(512, ge=1, le=8192)
+    platform: Literal["any", "apple"] = Field("any", description="apple: sized for Apple Silicon, refused elsewhere")
+
+    def needs_torch(self) -> bool:
+        """A runtime of it is PyTorch."""
+        return False
 
     def models(self) -> tuple[NamedModel, ...]:
         """The models it loads, the verifier first."""
@@ -65,6 +70,10 @@ class TimedPreset(BasePreset):
             if name in RESERVED_ARMS or names.count(name) > 1:
                 raise ValueError(f"the name {name!r} is taken; give every arm a name of its own")
         return arms
+
+    def needs_torch(self) -> bool:
+        """An arm drafts in PyTorch."""
+        return any(arm.drafter is not None and arm.drafter.kind == "dflash-torch" for arm in self.arms)
 
     def models(self) -> tuple[NamedModel, ...]:
         """The verifier, then every drafter with weights, once."""
@@ -103,6 +112,10 @@ class ParityPreset(BasePreset):
     block_size: int = Field(8, ge=2, le=64)
     blocks: int = Field(8, ge=1, le=256, description="Blocks compared after every prompt")
     workload: CodeSpec = CodeSpec()
+
+    def needs_torch(self) -> bool:
+        """A side computes in PyTorch."""
+        return "dflash-torch" in (self.candidate.kind, self.reference.kind)
 
     def models(self) -> tuple[NamedModel, ...]:
         """The verifier and the drafter."""

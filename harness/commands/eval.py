@@ -7,10 +7,13 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from harness.commands.dry_run import print_plan
+from harness.commands.options import Dry, Json, Out
 from harness.commands.printing import print_outcome
 from harness.errors import OutputError
 from harness.journal import unfinished
 from harness.kinds import plan_of, run_plan
+from harness.needs import check_needs
 from harness.plan import Plan
 from harness.preset_file import load_preset
 from harness.progress import Progress, bar
@@ -25,23 +28,30 @@ def command(
     samples: Annotated[int | None, typer.Option("--samples", help="Distinct prompts.")] = None,
     repeats: Annotated[int | None, typer.Option("--repeats", help="Repeats of every prompt.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the prompts.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Report file; default: a new one in k3-runs/.")] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")] = False,
+    out: Out = None,
+    json_output: Json = False,
+    dry: Dry = False,
 ) -> None:
     """Run a preset and print the headlines it carries; the rest is WITHHELD, with reasons."""
     overrides = list(set_ or ())
     for key, value in (("samples", samples), ("repeats", repeats), ("seed", seed)):
         if value is not None:
             overrides.append(f"{key}={value}")
-    execute(plan_of(load_preset(preset, overrides)), out, json_output)
+    execute(plan_of(load_preset(preset, overrides)), out, json_output, dry)
 
 
-def execute(plan: Plan, out: Path | None, json_output: bool) -> NoReturn:
-    """Measure, judge, write, read back, print; ends the command with the exit code of the verdict."""
+def execute(plan: Plan, out: Path | None, json_output: bool, dry: bool) -> NoReturn:
+    """Measure, judge, write, read back, print; ends the command with the exit code of the verdict.
+
+    With `dry` only the plan is printed, and the code is 3 if something is missing for it.
+    """
+    if dry:
+        raise typer.Exit(print_plan(plan, json_output))
     from gate.batch import Judge
     from gate.judge import conclude
     from gate.judged import exit_code
 
+    check_needs(plan.preset)
     out = choose_output(plan, out)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
     with bar(plan.preset.title) as progress:

@@ -1,12 +1,12 @@
 """`k3 niah`: a needle run from flags instead of a preset. One arm and its control, beside the oracle."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from harness.commands.eval import execute
+from harness.commands.options import Dry, Json, Model, Out, Repeats, Samples, Seed
 from harness.errors import UsageError
 from harness.kinds import plan_of
 from harness.preset_file import preset_of_flags
@@ -27,7 +27,7 @@ class EvictionOption(StrEnum):
 
 
 def command(
-    model: Annotated[str, typer.Option(help="A name of `k3 models list`, a folder or a hub id.")] = "smollm2-135m",
+    model: Model = "smollm2-135m",
     lines: Annotated[int, typer.Option(help="Mean haystack size in lines.")] = 70,
     restoration: Annotated[RestorationOption, typer.Option(help="Of the arm under test.")] = RestorationOption.identity,
     exact_layers: Annotated[str, typer.Option(help="none, full_attention, sliding_attention or 18,19,20.")] = "none",
@@ -35,11 +35,12 @@ def command(
     window: Annotated[int, typer.Option(help="Last positions kept.")] = 64,
     eviction: Annotated[EvictionOption, typer.Option()] = EvictionOption.strict,
     max_new_tokens: Annotated[int, typer.Option(help="Budget of a stream.")] = 16,
-    samples: Annotated[int, typer.Option(help="Distinct prompts.")] = 5,
-    repeats: Annotated[int, typer.Option(help="Repeats of every prompt.")] = 1,
-    seed: Annotated[int, typer.Option(help="Seed of the prompts.")] = 42,
-    out: Annotated[Path | None, typer.Option("--out", help="Report file; default: a new one in k3-runs/.")] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")] = False,
+    samples: Samples = 5,
+    repeats: Repeats = 1,
+    seed: Seed = 42,
+    out: Out = None,
+    json_output: Json = False,
+    dry: Dry = False,
 ) -> None:
     """Needle recall of one restoration mode beside the control that must fail."""
     bounded = {"exact_layers": parse_layers(exact_layers), "sink": sink, "window": window, "eviction": eviction.value}
@@ -60,7 +61,7 @@ def command(
         "workload": {"lines": lines},
         "arms": arms,
     }
-    execute(plan_of(preset_of_flags(document)), out, json_output)
+    execute(plan_of(preset_of_flags(document)), out, json_output, dry)
 
 
 def parse_layers(text: str) -> str | list[int]:

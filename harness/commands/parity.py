@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from harness.commands.eval import execute
-from harness.commands.options import BlockSize, Items, Json, Model, Out, Samples, Seed
+from harness.commands.options import BlockSize, Dry, Items, Json, Model, Out, Samples, Seed
 from harness.kinds import plan_of
 from harness.preset_file import preset_of_flags
 
@@ -31,6 +31,7 @@ def command(
     seed: Seed = 42,
     out: Out = None,
     json_output: Json = False,
+    dry: Dry = False,
 ) -> None:
     """Compare the drafter's two runtimes token by token; agreement unlocks throughput claims for its weights."""
     document = {
@@ -47,4 +48,4 @@ def command(
         "seed": seed,
         "workload": {"items": items},
     }
-    execute(plan_of(preset_of_flags(document)), out, json_output)
+    execute(plan_of(preset_of_flags(document)), out, json_output, dry)
