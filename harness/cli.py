@@ -8,6 +8,7 @@ import typer
 import harness.commands.gate
 import harness.commands.models
 import harness.commands.report
+import harness.commands.train
 from harness.commands import code, doctor, eval, niah, parity, presets
 from harness.errors import K3Error
 
@@ -30,6 +31,7 @@ app.add_typer(presets.app, name="presets", help="List and show the presets.")
 app.add_typer(harness.commands.gate.app, name="gate", help="Judge reports; list and explain the rules.")
 app.add_typer(harness.commands.report.app, name="report", help="Show, compare, convert and import reports.")
 app.add_typer(harness.commands.models.app, name="models", help="List, fetch and verify models.")
+app.add_typer(harness.commands.train.app, name="train", help="Train a drafter for a model.")
 app.command("doctor")(doctor.command)
 
 

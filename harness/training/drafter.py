@@ -16,7 +16,7 @@ from harness.engines.mlx.drafters.dflash_config import DflashConfig, DflashLayer
 from harness.errors import UsageError
 from harness.models.resolve import ResolvedModel
 from harness.provenance import version_of
-from harness.text import TURN_END_TOKENS, ModelText
+from harness.text import ModelText
 from harness.training.drafter_blocks import draft_vocabulary, places_in
 from harness.training.drafter_checkpoint import Checkpoint
 from harness.training.drafter_corpus import Corpus, CorpusRecipe
@@ -30,6 +30,7 @@ from reports.provenance import Package
 from reports.report import write_atomically
 
 PACKAGES = ("k3", "torch", "transformers", "tokenizers", "numpy", "safetensors")
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def make_corpus(job: DrafterJob, verifier: TorchVerifier, told: Callable[[str], 
     if beyond:
         raise UsageError(f"--layers: there is no layer {beyond[0]}; the verifier has 0 to {verifier.layer_count - 1}")
     shards = Shards(job.work / "corpus", job.corpus)
-    dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[job.corpus.dtype]
+    dtype = DTYPES[job.corpus.dtype]
     corpus = Corpus(job.corpus, ModelText(verifier.tokenizer), job.texts)
     shards.make(job.training.shards, corpus, lambda: TorchVerifier(job.verifier.folder, dtype), told)
     return shards
@@ -124,25 +125,6 @@ def config_of(job: DrafterJob, verifier: TorchVerifier, draft_vocab: int) -> Dfl
 def default_layers(count: int) -> tuple[int, ...]:
     """An early, a middle and the last layer: the token, its context and what the verifier makes of it."""
     return tuple(sorted({count // 6, (count * 7) // 12, count - 1}))
-
-
-def spare_token(verifier: TorchVerifier) -> int:
-    """The highest special token that marks neither an end nor a beginning.
-
-    Raises:
-        UsageError: the tokenizer has none.
-    """
-    tokenizer = verifier.tokenizer
-    used = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id}
-    special = {
-        int(index)
-        for index, token in tokenizer.added_tokens_decoder.items()
-        if token.special and token.content not in TURN_END_TOKENS
-    }
-    spare = {index for index in special - used if index < len(verifier.table)}
-    if not spare:
-        raise UsageError("--mask-token: the tokenizer has no special token to spare; name a token that texts never use")
-    return max(spare)
 
 
 def typical_size(sequences: list[Continued]) -> Tensor:

@@ -1,4 +1,4 @@
-"""A drafter half trained, on disk: weights, the optimiser's moments and the progress in one file, replaced as a whole."""
+"""A drafter half trained, on disk: weights, the optimiser's moments and the progress in one file, replaced whole."""
 
 import json
 import os

@@ -21,8 +21,8 @@ Told = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a drafter is trained between: the verifier's `table` (vocabulary, hidden), the rows `head` (draft vocabulary,
-    hidden) of its head, `places` from its tokens to these rows, and how it norms and caps what it makes logits of."""
+    """What a drafter is trained between: the verifier's `table` (vocabulary, hidden), the rows `head` of its head
+    (draft vocabulary, hidden), `places` from its tokens to these rows, and how it norms and caps before its logits."""
 
     table: Tensor
     head: Tensor
@@ -81,7 +81,7 @@ class Loop:
             group["lr"] = self.recipe.rate_at(step)
         self._optimiser.zero_grad()
         loss = self.loss(made)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), CLIP)
         self._optimiser.step()
         return float(loss.detach())

@@ -86,6 +86,7 @@ class DrafterNet(nn.Module):
     def __init__(self, config: DflashConfig, scale: Tensor) -> None:
         super().__init__()
         self.config = config
+        self.scale: Tensor
         self.register_buffer("scale", scale, persistent=False)
         self.fc = nn.Linear(len(config.target_layer_ids) * config.hidden_size, config.hidden_size, bias=False)
         self.hidden_norm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
@@ -116,9 +117,14 @@ class DrafterNet(nn.Module):
                 layer.self_attn.keys_values(inner, drafted),
             )
             parts = zip(
-                queries.split(blocks, 1), keys.split(blocks, 1), values.split(blocks, 1),
-                held[0].split(lengths, 1), held[1].split(lengths, 1), masks, strict=True,
-            )  # fmt: skip
+                torch.split(queries, blocks, 1),
+                torch.split(keys, blocks, 1),
+                torch.split(values, blocks, 1),
+                torch.split(held[0], lengths, 1),
+                torch.split(held[1], lengths, 1),
+                masks,
+                strict=True,
+            )
             attended = torch.cat([self._attend(*part) for part in parts], dim=1)
             hidden = hidden + layer.self_attn.o_proj(attended.transpose(0, 1).flatten(1))
             hidden = hidden + layer.mlp(layer.post_attention_layernorm(hidden))
