@@ -15,7 +15,7 @@ Dtype = Literal["float32", "bfloat16", "float16"]
 class DrafterSpec(Record):
     """The proposer of a fused arm. `block_size` counts the last committed token and the drafts after it."""
 
-    kind: Literal["ngram", "model", "dflash", "dflash-torch"]
+    kind: Literal["ngram", "model", "dflash", "dflash-torch", "combined"]
     model: ModelName | None = Field(None, description="None for ngram, which has no weights")
     block_size: int = Field(8, ge=1, le=64)
     graph: Literal["two_phase", "single"] = "two_phase"

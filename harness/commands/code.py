@@ -20,6 +20,7 @@ class DrafterOption(StrEnum):
     model = "model"
     dflash = "dflash"
     dflash_torch = "dflash-torch"
+    combined = "combined"
 
 
 class EngineOption(StrEnum):

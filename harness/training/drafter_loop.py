@@ -50,7 +50,9 @@ class Loop:
         """
         self.net, self.recipe, self.around = net, recipe, around
         self._training, self._held_out, self._checkpoint = training, held_out, checkpoint
-        self._optimiser = torch.optim.AdamW(net.parameters(), lr=recipe.rate, betas=BETAS, weight_decay=WEIGHT_DECAY)
+        self._optimiser = torch.optim.AdamW(
+            net.parameters(), lr=recipe.rate, betas=BETAS, weight_decay=WEIGHT_DECAY, fused=True
+        )
         self.progress = checkpoint.restore(net, self._optimiser)
 
     def run(self, told: Told) -> None:

@@ -13,6 +13,9 @@ from torch.nn import functional
 
 from harness.engines.mlx.drafters.dflash_config import DflashConfig
 
+QUIET = 0.3
+"""Of the verifier's final norm: with all of it the first logits of an untrained drafter are loud and wrong."""
+
 
 @dataclass(frozen=True)
 class Anchored:
@@ -170,7 +173,8 @@ def rotate(heads: Tensor, turns: Tensor) -> Tensor:
 
 
 def initialise(net: DrafterNet, seed: int, final_norm: Tensor) -> None:
-    """Seeded normal weights; what writes to the residual stream starts small; the last norm is the verifier's own."""
+    """Seeded normal weights; what writes to the residual stream starts small; the last norm is the verifier's own,
+    quieter."""
     generator = torch.Generator().manual_seed(seed)
     depth = max(1, len(net.layers))
     with torch.no_grad():
@@ -181,4 +185,4 @@ def initialise(net: DrafterNet, seed: int, final_norm: Tensor) -> None:
             if name.endswith(("o_proj.weight", "down_proj.weight")):
                 deviation *= (2 * depth) ** -0.5
             parameter.normal_(0, deviation, generator=generator)
-        net.norm.weight.copy_(final_norm)
+        net.norm.weight.copy_(QUIET * final_norm)

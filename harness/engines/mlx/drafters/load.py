@@ -1,6 +1,7 @@
 """From a drafter request to a loaded drafter."""
 
 from harness.engines.mlx.drafters.base import Drafter
+from harness.engines.mlx.drafters.combined import CombinedDrafter
 from harness.engines.mlx.drafters.dflash import DflashDrafter
 from harness.engines.mlx.drafters.dflash_torch import TorchDflashDrafter
 from harness.engines.mlx.drafters.model import ModelDrafter
@@ -40,11 +41,11 @@ def _load(request: DrafterRequest, verifier: Verifier) -> Drafter:
     resolved = resolve(request.model)
     if request.kind == "model":
         return ModelDrafter.load(resolved.folder, resolved.weights, verifier, PREFILL_CHUNK)
-    runtime = DflashDrafter if request.kind == "dflash" else TorchDflashDrafter
+    runtime = TorchDflashDrafter if request.kind == "dflash-torch" else DflashDrafter
     drafter = runtime(resolved.folder, resolved.weights, verifier, request.dtype)
     if request.block_size > drafter.trained_block_size:
         raise UsageError(
             f"drafter: block_size: {request.block_size} is more than the {drafter.trained_block_size} positions "
             f"{resolved.id} was trained for"
         )
-    return drafter
+    return CombinedDrafter(drafter) if request.kind == "combined" and isinstance(drafter, DflashDrafter) else drafter

@@ -29,14 +29,14 @@ class SuffixIndex:
             for length in range(1, min(self._longest, end) + 1):
                 after[tuple(held[end - length :])] = end
 
-    def continuation(self, last: int, limit: int) -> list[int]:
+    def continuation(self, last: int, limit: int, shortest: int = 1) -> list[int]:
         """Up to `limit` tokens that followed the longest known suffix of the stream with `last` appended.
 
         A match close to the end runs into its own continuation, as a copy in LZ77 may, so that a repeat of any
-        period is proposed to the full. Empty if not even `last` occurred before.
+        period is proposed to the full. Empty if no suffix of `shortest` tokens or more occurred before.
         """
         tail = [*self._tokens[max(0, len(self._tokens) - self._longest + 1) :], last]
-        for start in range(max(0, len(tail) - self._longest), len(tail)):
+        for start in range(max(0, len(tail) - self._longest), len(tail) - shortest + 1):
             position = self._after.get(tuple(tail[start:]))
             if position is not None:
                 return self._copy(position, last, limit)
