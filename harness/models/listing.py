@@ -18,7 +18,7 @@ class ListedModel(Record):
 
     name: Name
     summary: str
-    source: Literal["package", "folder", "hub"]
+    source: Literal["package", "folder", "hub", "shipped"]
     present: bool
     problem: str | None = None
     size: Bytes | None = None

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from harness.errors import ModelError
 from harness.nearest import nearest
-from reports.record import Bytes, Name, Record
+from reports.record import Bytes, Digest, Name, Record
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 REGISTRY_FILE = Path(__file__).with_name("registry.toml")
@@ -86,12 +86,31 @@ class HubSource(Record):
     revision: Name | None = None
 
 
+class ShippedSource(Record):
+    """A model folder that comes with K3 itself: `path` from this package, `weights` as `k3 models` digests them."""
+
+    kind: Literal["shipped"]
+    path: Annotated[str, Field(min_length=1)]
+    weights: Digest
+    revision: Name
+
+    @field_validator("path")
+    @classmethod
+    def _plain_path(cls, value: str) -> str:
+        return _member(value)
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        return REGISTRY_FILE.parent / self.path
+
+
 class ModelEntry(Record):
     """One known model."""
 
     summary: Name
     terms: str
-    source: Annotated[PackageSource | FolderSource | HubSource, Field(discriminator="kind")]
+    source: Annotated[PackageSource | FolderSource | HubSource | ShippedSource, Field(discriminator="kind")]
 
 
 class Registry(Record):

@@ -16,6 +16,7 @@ from harness.models.registry import (
     HubSource,
     ModelEntry,
     PackageSource,
+    ShippedSource,
     entry,
     registry,
     unknown_model,
@@ -41,13 +42,14 @@ class ConversionRecord(Record):
 
 @dataclass(frozen=True)
 class Located:
-    """A model folder found by name, its weights not read yet."""
+    """A model folder found by name, its weights not read yet; `weights`: the digest they must have, if it is known."""
 
     id: str
     folder: Path
     revision: str | None
     terms: str | None
     conversion: ConversionRecord | None
+    weights: str | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ def resolve(name_or_path: str) -> ResolvedModel:
     conversion = located.conversion
     if conversion is not None and conversion.weights != weights:
         raise ModelError(f"{located.folder}: the weights are not those converted: run `k3 models fetch {located.id}`")
+    if located.weights is not None and located.weights != weights:
+        raise ModelError(f"{located.folder}: the weights are not those that K3 ships: install K3 again")
     quantisation = conversion.quantisation if conversion else None
     return ResolvedModel(located.id, located.folder, located.revision, weights, located.terms, quantisation)
 
@@ -111,6 +115,8 @@ def _locate_entry(name: str, known: ModelEntry) -> Located:
     if isinstance(source, FolderSource):
         folder = _folder(source.path)
         return _checked(Located(name, folder, _snapshot(folder), known.terms, None))
+    if isinstance(source, ShippedSource):
+        return _checked(Located(name, source.folder, source.revision, known.terms, None, source.weights))
     return _locate_hub(name, source, known.terms)
 
 
