@@ -1,7 +1,6 @@
 """Plan: a preset that was checked as a whole; RunPlan: the arms that a timed one comes to. Made before any work."""
 
 import hashlib
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +26,7 @@ class ArmPlan:
 
 
 @dataclass(frozen=True)
-class Plan(ABC):
+class Plan:
     """A preset that was checked as a whole."""
 
     loaded: LoadedPreset
@@ -37,9 +36,9 @@ class Plan(ABC):
         """The preset after overrides."""
         return self.loaded.preset
 
-    @abstractmethod
     def planned(self) -> tuple[PlannedArm, ...]:
-        """What would be run, an arm a line."""
+        """What would be run, an arm a line; nothing where the settings say it all."""
+        return ()
 
     def settings(self) -> dict[str, Any]:
         """Everything the preset says besides its name and its arms."""

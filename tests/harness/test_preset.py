@@ -3,14 +3,17 @@
 import pytest
 
 from harness.errors import UsageError
-from harness.plan import make_plan
-from harness.preset_file import load_preset, preset_names
+from harness.kinds import plan_of
+from harness.plan import RunPlan, make_plan
+from harness.preset_file import load_preset, preset_names, preset_of_flags
 
 
 @pytest.mark.parametrize("name", preset_names())
 def test_every_shipped_preset_loads_and_plans(name: str) -> None:
-    plan = make_plan(load_preset(name))
+    plan = plan_of(load_preset(name))
     assert plan.preset.name == name
+    if not isinstance(plan, RunPlan):
+        return
     roles = [arm.role for arm in plan.arms]
     assert roles.count("oracle") == roles.count("null") == 1
     assert any(arm.prompt_set == "needle_free" for arm in plan.arms) == (plan.preset.kind == "niah")
@@ -59,6 +62,46 @@ def test_bad_overrides_are_refused_in_one_line(override: str, said: str) -> None
         make_plan(load_preset("demo", [override]))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("preset", "override", "said"),
+    [
+        ("mac-parity-f32", "repeats=3", "no such key"),
+        ("mac-parity-f32", "candidate.dtype=float64", "candidate.dtype"),
+        ("mac-parity-f32", "candidate.kind=dflash-torch", "no such key"),
+        ("mac-parity-f32", "arms.fused.window=3", "no such key"),
+        ("mac-parity-f32", "block_size=1", "block_size"),
+        ("mac-code", "arms.fused.drafter.block_sise=3", "did you mean 'block_size'"),
+        ("mac-code", "arms.fused.drafter=3", "no such key"),
+        ("mac-native-baseline", "arms.native.drafter.block_size=3", "has no drafter"),
+    ],
+)
+def test_keys_of_nested_tables_are_checked(preset: str, override: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        plan_of(load_preset(preset, [override]))
+    assert said in str(caught.value)
+
+
+def test_nested_values_are_replaced() -> None:
+    parity = load_preset("mac-parity-bf16", ["candidate.dtype=float32", "workload.items=5", "drafter=/a/b"]).preset
+    assert (parity.candidate.dtype, parity.reference.dtype) == ("float32", "bfloat16")
+    assert parity.workload.items == 5
+    assert [model.name for model in parity.models()] == ["mac-26b", "/a/b"]
+    code = load_preset("mac-code", ["arms.fused.drafter.block_size=4"]).preset
+    assert [arm.drafter.block_size for arm in code.arms] == [4, 8]
+
+
+def test_parity_of_a_runtime_with_itself_is_refused() -> None:
+    document = {"name": "p", "title": "", "kind": "parity", "model": "m", "drafter": "d", "samples": 1}
+    with pytest.raises(UsageError, match="both dflash"):
+        plan_of(preset_of_flags(document | {"reference": {"kind": "dflash"}}))
+
+
+def test_two_arms_of_one_name_are_refused() -> None:
+    arm = {"name": "oracle", "role": "sut", "engine": "ar"}
+    with pytest.raises(UsageError, match="the name 'oracle' is taken"):
+        preset_of_flags({"name": "p", "title": "", "kind": "code", "model": "m", "arms": [arm]})
 
 
 def test_an_unknown_preset_names_the_nearest() -> None:

@@ -27,7 +27,7 @@ def run(*arguments: str) -> str:
 
 def test_list_shows_every_known_model_and_creates_nothing(empty_cache: Path) -> None:
     lines = run("list").splitlines()
-    assert [line.split()[0] for line in lines] == ["name", "smollm2-135m", "gemma3-270m", "mac-26b"]
+    assert [line.split()[0] for line in lines] == ["name", "smollm2-135m", "gemma3-270m", "mac-26b", "mac-26b-dflash"]
     assert "absent" in lines[1]
     assert "k3 models fetch smollm2-135m" in lines[1]
     assert not empty_cache.exists()
@@ -39,6 +39,7 @@ def test_list_as_json_is_one_document(empty_cache: Path) -> None:
         ("smollm2-135m", False, "package"),
         ("gemma3-270m", False, "package"),
         ("mac-26b", False, "folder"),
+        ("mac-26b-dflash", False, "folder"),
     ]
 
 
