@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import mlx.core as mx
-from mlx_lm.models import gemma3, gemma3_text, llama, qwen2, qwen3
+from mlx_lm.models import gemma3, gemma3_text, gemma4, gemma4_text, llama, qwen2, qwen3
 
 from harness.engines.mlx.cache import EvictingCache
 from harness.errors import EngineError
@@ -40,15 +40,19 @@ def take_apart(model: Any, architecture: str) -> Backbone:
     """The backbone of a model of a family known here.
 
     Raises:
-        EngineError: the family is none of llama, qwen2, qwen3 and gemma3_text.
+        EngineError: the family is none of llama, qwen2, qwen3, gemma3_text and gemma4_text.
     """
-    if isinstance(model, gemma3.Model):
+    if isinstance(model, (gemma3.Model, gemma4.Model)):
         model = model.language_model
+    if isinstance(model, gemma4_text.Model):
+        return _gemma4(model, architecture)
     if isinstance(model, gemma3_text.Model):
         return _backbone(model, model.tie_word_embeddings, gemma_scale(model.args.hidden_size))
     if isinstance(model, (llama.Model, qwen2.Model, qwen3.Model)):
         return _backbone(model, model.args.tie_word_embeddings, lambda embedded: embedded)
-    raise EngineError(f"the incremental engine cannot run {architecture}; it runs llama, qwen2, qwen3 and gemma3_text")
+    raise EngineError(
+        f"the incremental engine cannot run {architecture}; it runs llama, qwen2, qwen3, gemma3_text, gemma4_text"
+    )
 
 
 def _backbone(model: Any, tied: bool, scale: Callable[[mx.array], mx.array]) -> Backbone:
@@ -59,6 +63,34 @@ def _backbone(model: Any, tied: bool, scale: Callable[[mx.array], mx.array]) -> 
         norm=inner.norm,
         head=inner.embed_tokens.as_linear if tied else model.lm_head,
     )
+
+
+def _gemma4(model: Any, architecture: str) -> Backbone:
+    """Gemma 4 where every layer has K/V of its own and takes nothing but hidden states (26B-A4B, 31B).
+
+    Raises:
+        EngineError: layers share K/V or take inputs of their own, as in the small models.
+    """
+    inner, args = model.model, model.args
+    if args.num_kv_shared_layers or args.hidden_size_per_layer_input:
+        raise EngineError(f"the incremental engine cannot run {architecture} with shared K/V or inputs a layer")
+    project = inner.embed_tokens.as_linear if model.tie_word_embeddings else model.lm_head
+    return Backbone(
+        embed=lambda tokens: inner.embed_tokens(tokens) * inner.embed_scale,
+        layers=[_hidden_states_of(layer) for layer in inner.layers],
+        norm=inner.norm,
+        head=lambda hidden: softcapped(project(hidden), model.final_logit_softcapping),
+    )
+
+
+def _hidden_states_of(layer: Any) -> Callable[[mx.array, mx.array | None, Any], mx.array]:
+    """A layer of Gemma 4 returns its K/V and offset, too; nothing here reads them."""
+    return lambda hidden, mask, cache: layer(hidden, mask, cache)[0]
+
+
+def softcapped(logits: mx.array, cap: float | None) -> mx.array:
+    """Logits squeezed into -cap to cap by a tanh; as they are without a cap."""
+    return logits if cap is None else mx.tanh(logits / cap) * cap
 
 
 def gemma_scale(hidden_size: int) -> Callable[[mx.array], mx.array]:

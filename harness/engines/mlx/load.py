@@ -1,7 +1,7 @@
 """Loads a verifier from a folder that holds an mlx-lm or transformers model."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,14 @@ FAILURES = (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeErr
 
 @dataclass(frozen=True)
 class Verifier:
-    """A loaded model, its tokenizer (mlx-lm's wrapper) and what it is."""
+    """A loaded model, its tokenizer (mlx-lm's wrapper), what it is, and the folder it was loaded from, if any."""
 
     model: Any
     tokenizer: Any
     facts: ModelFacts
+    folder: Path | None = None
+    drafters: dict[tuple[str | None, ...], Any] = field(default_factory=dict, compare=False, repr=False)
+    """Drafters already loaded for it, by kind, folder, weights and type, so that arms share them."""
 
 
 def load_verifier(folder: Path) -> Verifier:
@@ -40,7 +43,7 @@ def load_verifier(folder: Path) -> Verifier:
         facts = read_facts(model, merged, set(tokenizer.eos_token_ids))
     except FAILURES as error:
         raise ModelError(f"{folder}: cannot be loaded: {_first_line(error)}; fetch the model again") from error
-    return Verifier(model, tokenizer, facts)
+    return Verifier(model, tokenizer, facts, folder)
 
 
 def _read_config(folder: Path) -> dict[str, Any]:

@@ -113,6 +113,6 @@ def _table_and_head(shared: Shared, vocab: int) -> tuple["Tensor", "Tensor"]:
 
     ids = [mx.arange(start, min(start + ROWS, vocab))[None] for start in range(0, vocab, ROWS)]
     table = torch.cat([to_torch(shared.embed(part))[0] for part in ids])
-    units = mx.eye(shared.hidden_size, dtype=shared.dtype)[None]
+    units = mx.eye(shared.hidden_size)[None]
     head = to_torch(shared.project(units))[0].T.contiguous()
     return table, head

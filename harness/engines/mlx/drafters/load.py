@@ -10,26 +10,27 @@ from harness.engines.mlx.drafters.shuffled import ShuffledDrafter
 from harness.engines.mlx.load import Verifier
 from harness.engines.registry import DrafterRequest
 from harness.errors import UsageError
-from harness.models.resolve import resolve
+from harness.models.resolve import ResolvedModel, resolve
 
 PREFILL_CHUNK = 512
 
 
 def load_drafter(request: DrafterRequest, verifier: Verifier) -> Drafter:
-    """The drafter of `request`, ready for `verifier`; nothing is fetched.
+    """The drafter of `request`, ready for `verifier`; nothing is fetched, and no weights are loaded twice.
 
     Raises:
         UsageError: a model is named where none is needed, or the other way round.
         ModelError: the model is missing, damaged or of no kind that can draft.
         EngineError: it does not fit this verifier.
     """
-    drafter = _load(request, verifier)
+    drafter = _shared(request, verifier)
     if request.shuffle_seed is None:
         return drafter
     return ShuffledDrafter(drafter, verifier.facts.vocab, request.shuffle_seed)
 
 
-def _load(request: DrafterRequest, verifier: Verifier) -> Drafter:
+def _shared(request: DrafterRequest, verifier: Verifier) -> Drafter:
+    """The drafter as loaded for another arm of this verifier, else loaded now: between streams it has no state."""
     if request.kind == "ngram":
         if request.model is not None or request.dtype is not None:
             raise UsageError("drafter: ngram has no weights; leave out model and dtype")
@@ -39,13 +40,27 @@ def _load(request: DrafterRequest, verifier: Verifier) -> Drafter:
     if request.kind == "model" and request.dtype is not None:
         raise UsageError("drafter: dtype: a model drafts in the type of its weights; leave it out")
     resolved = resolve(request.model)
+    key = (request.kind, str(resolved.folder), resolved.weights, request.dtype)
+    if key not in verifier.drafters:
+        verifier.drafters[key] = _load(request, resolved, verifier)
+    drafter: Drafter = verifier.drafters[key]
+    _check_block(request, resolved, drafter)
+    return drafter
+
+
+def _load(request: DrafterRequest, resolved: ResolvedModel, verifier: Verifier) -> Drafter:
     if request.kind == "model":
         return ModelDrafter.load(resolved.folder, resolved.weights, verifier, PREFILL_CHUNK)
-    runtime = TorchDflashDrafter if request.kind == "dflash-torch" else DflashDrafter
-    drafter = runtime(resolved.folder, resolved.weights, verifier, request.dtype)
-    if request.block_size > drafter.trained_block_size:
+    if request.kind == "dflash-torch":
+        return TorchDflashDrafter(resolved.folder, resolved.weights, verifier, request.dtype)
+    drafter = DflashDrafter(resolved.folder, resolved.weights, verifier, request.dtype)
+    return CombinedDrafter(drafter) if request.kind == "combined" else drafter
+
+
+def _check_block(request: DrafterRequest, resolved: ResolvedModel, drafter: Drafter) -> None:
+    trained = getattr(drafter, "trained_block_size", None)
+    if trained is not None and request.block_size > trained:
         raise UsageError(
-            f"drafter: block_size: {request.block_size} is more than the {drafter.trained_block_size} positions "
-            f"{resolved.id} was trained for"
+            f"drafter: block_size: {request.block_size} is more than the {trained} positions {resolved.id} was "
+            "trained for"
         )
-    return CombinedDrafter(drafter) if request.kind == "combined" and isinstance(drafter, DflashDrafter) else drafter

@@ -24,8 +24,8 @@ class Shared:
     ids: mx.array | None = None
 
     def head(self, hidden: mx.array) -> mx.array:
-        """Logits as the verifier's own, soft-capped where it does so."""
-        logits = self.project(hidden.astype(self.dtype))
+        """Logits as the verifier's own, soft-capped where it does so; in float32 for a drafter that computes in it."""
+        logits = self.project(hidden if hidden.dtype == mx.float32 else hidden.astype(self.dtype))
         return logits if self.softcap is None else mx.tanh(logits / self.softcap) * self.softcap
 
     def choose(self, hidden: mx.array) -> mx.array:

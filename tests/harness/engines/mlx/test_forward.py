@@ -8,11 +8,13 @@ from mlx_lm.models import gemma3, phi
 from harness.engines.mlx.facts import read_facts
 from harness.engines.mlx.forward import take_apart
 from harness.errors import EngineError
+from tests.harness.engines.mlx.lively_models import lively_gemma4
 from tests.harness.engines.mlx.tiny_models import (
     SHAPE,
     dense_logits,
     prompt_of,
     tiny_gemma,
+    tiny_gemma4,
     tiny_llama,
     tiny_qwen2,
     tiny_qwen3,
@@ -20,7 +22,7 @@ from tests.harness.engines.mlx.tiny_models import (
 )
 
 
-@pytest.mark.parametrize("family", [tiny_llama, tiny_gemma, tiny_qwen2, tiny_qwen3])
+@pytest.mark.parametrize("family", [tiny_llama, tiny_gemma, tiny_gemma4, tiny_qwen2, tiny_qwen3])
 def test_every_family_gives_the_model_s_own_logits(family) -> None:  # type: ignore[no-untyped-def]
     tokens = prompt_of(40)
     own = dense_logits(family(), tokens, lambda layer, q, p: np.array(True))
@@ -40,6 +42,11 @@ def test_gemma_inside_its_multimodal_wrapper_is_known() -> None:
     tokens = prompt_of(30)
     own = dense_logits(verifier, tokens, lambda layer, q, p: np.array(True))
     np.testing.assert_allclose(own, np.array(model(mx.array([tokens]))[0]), atol=1e-4, rtol=0)
+
+
+def test_gemma_4_with_shared_k_v_is_refused() -> None:
+    with pytest.raises(EngineError, match="shared K/V"):
+        take_apart(lively_gemma4().model, "gemma4_text")
 
 
 def test_another_family_is_refused_by_name() -> None:

@@ -22,12 +22,13 @@ from tests.harness.engines.mlx.tiny_models import (
     dense_logits,
     prompt_of,
     tiny_gemma,
+    tiny_gemma4,
     tiny_llama,
     tiny_qwen2,
     tiny_qwen3,
 )
 
-FAMILIES = [tiny_llama, tiny_gemma, tiny_qwen2, tiny_qwen3]
+FAMILIES = [tiny_llama, tiny_gemma, tiny_gemma4, tiny_qwen2, tiny_qwen3]
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 REQUESTS = st.builds(
     RestorationRequest,

@@ -7,7 +7,7 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 from mlx.utils import tree_map
-from mlx_lm.models import gemma3_text, llama, qwen2, qwen3
+from mlx_lm.models import gemma3_text, gemma4_text, llama, qwen2, qwen3
 
 from harness.engines.mlx.facts import read_facts
 from harness.engines.mlx.forward import take_apart
@@ -51,6 +51,28 @@ def tiny_gemma() -> Verifier:
     model = gemma3_text.Model(args)
     model.sanitize({})
     return verifier_of(model, "gemma3_text")
+
+
+@cache
+def tiny_gemma4() -> Verifier:
+    """Gemma 4 as its large models are: experts, values taken from keys in full layers, soft-capped logits."""
+    args = gemma4_text.ModelArgs(
+        model_type="gemma4_text",
+        num_hidden_layers=6,
+        sliding_window=16,
+        layer_types=["sliding_attention", "sliding_attention", "full_attention"] * 2,
+        num_kv_shared_layers=0,
+        hidden_size_per_layer_input=0,
+        global_head_dim=16,
+        num_global_key_value_heads=1,
+        attention_k_eq_v=True,
+        enable_moe_block=True,
+        num_experts=4,
+        top_k_experts=2,
+        moe_intermediate_size=16,
+        **SHAPE,
+    )
+    return verifier_of(gemma4_text.Model(args), "gemma4_text")
 
 
 @cache
