@@ -68,6 +68,17 @@ EXAMPLES: dict[str, Example] = {
         "labelled native_ar_baseline, and its rows drafted", "labelled for what its rows did"
     ),
     "BASELINE_RECALL_CLAIM": Example("a native arm claims restoration_recall", "it claims native_baseline_recall"),
+    "NAME_UNFIT": Example("labelled `k3 fused, 5x faster`", "labelled `k3 fused, prompt lookup, blocks of 8`"),
+    "ENGINE_CONTRADICTED": Example(
+        "engine `incremental`, decoded with `native_step`", "engine `incremental`, decoded with `incremental_step`"
+    ),
+    "MEMORY_TABLE": Example("1.5 MB measured by the table, 3.1 MB by its row", "3.1 MB in the table and in its row"),
+    "IMPORT_FIELD": Example("`stated_acceptance` 0.86 in a report of K3", "nothing stated; acceptance from the blocks"),
+    "BYTES_IMPOSSIBLE": Example("a peak of 1,000 bytes with 29 MB of K/V", "a peak of 570 MB with 29 MB of K/V"),
+    "PLAN_CONTRADICTED": Example("`samples=500` among the overrides, 5 samples planned", "`samples=5`, 5 planned"),
+    "NEEDLE_ARITHMETIC": Example(
+        "a depth of 0.5 for a needle at 81 of 659", "a depth of 0.123 for a needle at 81 of 659"
+    ),
     # Arithmetic and streams
     "CLAIM_NOT_REPRODUCIBLE": Example("claims 50x, the rows give 1.31x", "claims 1.31x, the rows give 1.31x"),
     "CLAIM_MISLABELLED": Example(

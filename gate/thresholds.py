@@ -66,6 +66,12 @@ IMPORTED_STAGE_SLACK_S = 0.010
 IMPORTED_STAGE_SLACK_RELATIVE = 0.02
 """The same as a share."""
 
+LEAST_TOKEN_S = 1e-7
+"""Seconds a token takes at least, read or decoded: a rack of accelerators does a million a second."""
+
+MOST_STAGE_S = 1e6
+"""Seconds a stage of one row takes at most: eleven days."""
+
 NEAR_TIE_GAP = 0.01
 """Logit gap under which another argmax is a numerical tie in float32 (L=1 against L=8 differ by 5e-5 at most; the
 smallest top-2 gap met was 0.016)."""

@@ -8,7 +8,7 @@ from gate.claims import Figures, recompute
 from gate.estimators import acceptances, derived_rate, rate, ratios
 from gate.registry import claim_rule, evidence_rule
 from gate.rule import Finding
-from reports.claims import AcceptanceClaim, BaseClaim, Claim, MemoryClaim, NullRatioClaim, SpeedupClaim
+from reports.claims import AcceptanceClaim, BaseClaim, Claim, MemoryClaim, NullRatioClaim, RecallClaim, SpeedupClaim
 from reports.measurement import Arm
 from reports.one_line import one_line
 
@@ -129,8 +129,9 @@ def _differs(claim: BaseClaim, field: str, stated: float | None, derived: str) -
 @evidence_rule(
     "CLAIM_MISLABELLED",
     title="A claim about other arms than its name says",
-    catches="A claim whose name is not metric/arm, whose arm does not have the role the metric is about, or that is "
-    "measured against anything but the oracle.",
+    catches="A claim whose name is not metric/arm, whose arm does not have the role the metric is about, that is "
+    "measured against anything but the oracle, names an interval, baseline or control that such a claim has not, or is "
+    "admitted and withheld at once.",
     why="A ratio against a slower peer is reproducible to the last digit, and no speed-up.",
     fix="Let the gate propose the claims; the baseline is the arm of role oracle.",
 )
@@ -139,6 +140,8 @@ def claim_mislabelled(case: Case) -> Iterator[Finding]:
     roles = {"null_ratio": ("null",), "oracle_recall": ("oracle",)}
     for claim in case.report.claims:
         arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+        if not case.imported:
+            yield from _unlike_ours(claim)
         if claim.name != f"{claim.metric}/{claim.arm}":
             yield _mislabelled(claim, "name", claim.name, f"{claim.metric}/{claim.arm}")
         if arm is None:
@@ -151,6 +154,20 @@ def claim_mislabelled(case: Case) -> Iterator[Finding]:
         if compares and (baseline is None or baseline.role != "oracle"):
             found = f"{baseline.name} of role {baseline.role}" if baseline is not None else str(claim.baseline)
             yield _mislabelled(claim, "baseline", found, "the arm of role oracle")
+
+
+def _unlike_ours(claim: Claim) -> Iterator[Finding]:
+    """What the gate never writes into a claim of that metric: another interval, a baseline or control without use."""
+    ratio = isinstance(claim, SpeedupClaim | NullRatioClaim)
+    method = "bootstrap" if ratio else "wilson"
+    if claim.interval is not None and claim.interval.method != method:
+        yield _mislabelled(claim, "interval.method", claim.interval.method, method)
+    if isinstance(claim, RecallClaim) and claim.baseline is not None:
+        yield _mislabelled(claim, "baseline", claim.baseline, "none; recall is of one arm")
+    if isinstance(claim, RecallClaim) and claim.control is not None and claim.metric != "restoration_recall":
+        yield _mislabelled(claim, "control", claim.control, "none; only recall by restoration has one")
+    if claim.status == "admitted" and claim.withheld_by:
+        yield _mislabelled(claim, "withheld_by", ", ".join(claim.withheld_by), "empty in a claim that is admitted")
 
 
 def _mislabelled(claim: BaseClaim, field: str, found: str, allowed: str) -> Finding:

@@ -6,7 +6,7 @@ from gate.case import Case, drafts, restores
 from gate.ran import blocks, drafted, natively, restored
 from gate.registry import evidence_rule
 from gate.rule import Finding
-from reports.measurement import NATIVE_BASELINE_LABEL, Arm
+from reports.measurement import NATIVE_BASELINE_LABEL, Arm, PromptSet
 
 
 @evidence_rule(
@@ -75,14 +75,21 @@ def _misnamed(case: Case, arm: Arm) -> Iterator[Finding]:
     if mode == "ablate" and arm.role != "control":
         yield _contradicted(arm, "role", f"restores nothing and is no control but of role {arm.role}", arm.role)
     roles: list[str] = [one.role for one in case.report.arms]
+    free: PromptSet = "needle_free"
+    if (arm.name == free) != (arm.prompt_set == free) and [one.prompt_set for one in case.report.arms].count(free) == 1:
+        yield _contradicted(arm, "name", f"asked prompts of set {arm.prompt_set}; {free} is the control", arm.name)
     role = next((one for name, one in RESERVED.items() if (arm.name == name) != (arm.role == one)), None)
     if role is not None and roles.count(role) == 1:  # several of a role are another rule's business
         yield _contradicted(
             arm, "name", f"of role {arm.role}; `oracle` is the oracle, `oracle_again` its repeat", arm.name
         )
-    named = [one for one in MODES if one in arm.name]
-    lookup = "dflash" in arm.name and arm.drafter is not None and "dflash" not in arm.drafter.name
-    if (named and mode not in named) or ("fused" in arm.name and not drafts(arm)) or lookup:
+    spelt = "".join(filter(str.isalnum, arm.name.lower()))
+    named = [one for one in MODES if one.replace("_", "") in spelt]
+    borrowed = ("oracle" in spelt and arm.role not in ("oracle", "null")) or (
+        "native" in spelt and arm.system_under_test != NATIVE_BASELINE_LABEL and arm.engine != "native-baseline"
+    )
+    lookup = "dflash" in spelt and arm.drafter is not None and "dflash" not in arm.drafter.name
+    if (named and mode not in named) or ("fused" in spelt and not drafts(arm)) or lookup or borrowed:
         yield _contradicted(arm, "name", f"named so, of engine {arm.engine} and mode {mode}", arm.name)
 
 

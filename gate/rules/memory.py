@@ -110,7 +110,12 @@ def analytic_gap(case: Case, claim: Claim) -> Iterator[Finding]:
         yield Finding(message, arm.name, field="memory.arms", found="none", allowed="a table")
         return
     rows = memory.rows_of(arm, table)
-    faults = (*_sums(table), *_layers(case, arm, table), *_of_run(arm, table, rows), *_of_oracle(case, claim, table))
+    faults = (
+        *table_sums(table),
+        *_layers(case, arm, table),
+        *_of_run(arm, table, rows),
+        *_of_oracle(case, claim, table),
+    )
     for message, field, found, allowed in faults:
         yield Finding(f"{arm.name}: {message}", arm.name, table.sample, field, found, allowed)
 
@@ -119,7 +124,8 @@ Fault = tuple[str, str, str, str]
 """Message, field, number found, number allowed."""
 
 
-def _sums(table: ArmMemory) -> Iterator[Fault]:
+def table_sums(table: ArmMemory) -> Iterator[Fault]:
+    """Where a table contradicts its own arithmetic."""
     for layer in table.layers:
         product = layer.resident_positions * layer.bytes_per_token
         if layer.resident_bytes != product:

@@ -106,8 +106,8 @@ def run_order(case: Case) -> Iterator[Finding]:
 @evidence_rule(
     "DUPLICATE_RECORDS",
     title="Records that must be one stand twice",
-    catches="Two arms, rows, prompts, runs or claims of one name, or several arms in a role that can be filled once "
-    "(oracle, null, needle-free).",
+    catches="Two arms, rows, prompts, runs, models, audited streams or claims of one name, several verifiers, or "
+    "several arms in a role that can be filled once (oracle, null, needle-free).",
     why="Which of two oracles is the baseline? The slower one, if the author may choose.",
     fix="Keep one record of each; give another configuration another name and role.",
 )
@@ -122,12 +122,24 @@ def duplicate_records(case: Case) -> Iterator[Finding]:
     yield from _twice("prompts", "workload.prompts", ((prompt.prompt_set, prompt.sample) for prompt in prompts))
     order = report.plan.order if report.plan is not None else None
     yield from _twice("runs", "plan.order", ((run.arm, run.sample, run.repeat) for run in order or ()))
+    models = report.provenance.models if report.provenance is not None else ()
+    packages = (report.provenance.packages or ()) if report.provenance is not None else ()
+    yield from _twice("packages", "provenance.packages", (package.name for package in packages))
+    yield from _twice("models", "provenance.models", ((model.role, model.weights or model.id) for model in models))
+    for arm in report.arms:
+        streams = arm.stream_audit.streams if arm.stream_audit is not None else ()
+        keys = ((stream.sample, stream.repeat) for stream in streams)
+        yield from _twice(f"audited streams of {arm.name}", "stream_audit", keys, arm.name)
     codecs = report.kv_quant.arms if report.kv_quant is not None else ()
     yield from _twice("codecs", "kv_quant.arms", (codec.name for codec in codecs))
     for codec in codecs:
         yield from _twice(f"samples of {codec.name}", "kv_quant.arms", (row.sample for row in codec.samples))
     blocks = report.parity.blocks if report.parity is not None else ()
     yield from _twice("parity blocks", "parity.blocks", ((block.sample, block.block) for block in blocks))
+    verifiers = [model for model in models if model.role == "verifier"]
+    if len(verifiers) > 1:
+        message = f"provenance.models: {len(verifiers)} verifiers ({', '.join(one.id for one in verifiers[:3])})"
+        yield Finding(message, field="provenance.models", found=str(len(verifiers)), allowed="1")
     for role, members in (
         ("oracle", [arm for arm in report.arms if arm.role == "oracle"]),
         ("null", [arm for arm in report.arms if arm.role == "null"]),

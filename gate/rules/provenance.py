@@ -1,5 +1,6 @@
 """Where a report comes from: enough to run it again, on code that exists, with models that are the ones they claim."""
 
+import hashlib
 from collections.abc import Iterator
 
 from gate import thresholds
@@ -10,12 +11,15 @@ from reports.claims import Claim
 from reports.provenance import ModelInfo
 from reports.report import Report
 
+DIGESTS_OF_NOTHING = frozenset({f"sha256:{'0' * 64}", f"sha256:{hashlib.sha256().hexdigest()}"})
+"""What stands where a digest was forgotten: of no bytes at all, or zeros."""
+
 
 @evidence_rule(
     "PROVENANCE_MISSING",
     title="The run cannot be repeated from what the report says",
     catches="No source (commit, or version and digest of the installed files), arguments, host, packages, device, "
-    "workload generator and seed, or digest of the plan.",
+    "workload generator and seed, or digest, order, warm-ups, budget, chunks and stop rules of the plan.",
     why="A figure that nobody can measure again is an anecdote.",
     fix="Write reports with `k3 eval`; what another tool does not record cannot be cited.",
     severity="withheld",
@@ -31,15 +35,17 @@ def provenance_missing(case: Case) -> Iterator[Finding]:
 def _lacking(report: Report) -> Iterator[str]:
     provenance, workload, plan = report.provenance, report.workload, report.plan
     source = provenance.source if provenance is not None else None
-    wheel = source is not None and source.version is not None and source.files is not None
-    if source is None or (source.git_commit is None and not wheel):
+    files = source.files if source is not None and source.files not in DIGESTS_OF_NOTHING else None
+    wheel = source is not None and source.version is not None and files is not None
+    commit = source.git_commit if source is not None and source.git_commit != "0" * 40 else None
+    if source is None or (commit is None and not wheel):
         yield "provenance.source"
     host = provenance.host if provenance is not None else None
     facts = {
-        "provenance.argv": provenance is not None and provenance.argv,
+        "provenance.argv": provenance is not None and any(map(_told, provenance.argv or ())),
         "provenance.host": host is not None and host.python is not None,
         "provenance.packages": provenance is not None and provenance.packages,
-        "provenance.device": provenance is not None and provenance.device,
+        "provenance.device": provenance is not None and _told(provenance.device),
         "created_at": report.created_at,
         "preset": report.preset,
         "workload.generator_version": workload is not None and workload.generator_version is not None,
@@ -47,6 +53,8 @@ def _lacking(report: Report) -> Iterator[str]:
         "workload.prompts": workload is not None and workload.prompts,
         "plan.digest": plan is not None and plan.digest,
     }
+    for name in ("order", "warmups", "stop", "max_new_tokens", "prefill_chunk") if report.arms and plan else ():
+        facts[f"plan.{name}"] = getattr(plan, name) is not None
     yield from (field for field, recorded in facts.items() if not recorded)
 
 
@@ -87,8 +95,8 @@ def dirty_tree(case: Case) -> Iterator[Finding]:
 @evidence_rule(
     "MODEL_UNIDENTIFIED",
     title="It is not known which model ran",
-    catches="No verifier, a model without a digest of its weights, a verifier without architecture or dtype, or an arm "
-    "whose drafter or projection is none of the models listed.",
+    catches="No verifier, a model without a digest of its weights (or with that of nothing), a verifier without "
+    "architecture, layer types or dtype, or an arm whose drafter or projection is none of the models listed.",
     why="A name is not a model: a conversion under the same name had another RoPE base.",
     fix="Record id, digest of the weights, architecture and dtype of every model that was loaded.",
     severity="withheld",
@@ -99,8 +107,11 @@ def model_unidentified(case: Case) -> Iterator[Finding]:
     if case.verifier is None:
         yield Finding("provenance.models: no verifier", field="provenance.models", found="0", allowed="1")
     for model in models:
-        names = ("weights", "architecture", "dtype") if model.role == "verifier" else ("weights",)
-        lacking = [name for name in names if getattr(model, name) is None]
+        names = ("weights", "architecture", "dtype", "layer_types") if model.role == "verifier" else ("weights",)
+        lacking = [name for name in names if not _told(getattr(model, name))]
+        if model.weights in DIGESTS_OF_NOTHING:
+            message = f"provenance.models: the weights of {model.id} have the digest of nothing"
+            yield Finding(message, field="provenance.models.weights", found=str(model.weights)[:23], allowed="a digest")
         if lacking:
             message = f"provenance.models: {model.role} {model.id} lacks {', '.join(lacking)}"
             yield Finding(message, field=f"provenance.models.{lacking[0]}", found="none", allowed="recorded")
@@ -119,6 +130,11 @@ def model_unidentified(case: Case) -> Iterator[Finding]:
         yield _not_listed(None, "parity.drafter_weights", "drafter", str(parity.drafter_weights)[:23], len(drafters))
 
 
+def _told(value: object) -> bool:
+    """It is there, and not blank."""
+    return bool(value.strip()) if isinstance(value, str) else bool(value)
+
+
 def _unused(case: Case, models: tuple[ModelInfo, ...]) -> Iterator[Finding]:
     """A drafter or projection that was loaded and that no arm admits to: an arm under another name uses it."""
     report = case.report
@@ -126,7 +142,9 @@ def _unused(case: Case, models: tuple[ModelInfo, ...]) -> Iterator[Finding]:
     weights |= {report.parity.drafter_weights} if report.parity is not None else set()
     projecting = any(arm.restoration is not None and arm.restoration.mode == "f_theta" for arm in report.arms)
     for model in models if not case.imported else ():
-        if (model.role == "f_theta" and not projecting) or (model.role == "drafter" and model.weights not in weights):
+        if (model.role in ("f_theta", "proposer") and not projecting) or (
+            model.role == "drafter" and model.weights not in weights
+        ):
             message = f"provenance.models: {model.role} {model.id} was loaded, and no arm uses it"
             yield Finding(message, field="provenance.models", found="0 arms", allowed="at least 1")
 
@@ -139,8 +157,8 @@ def _not_listed(arm: str | None, field: str, role: str, found: str, count: int) 
 @evidence_rule(
     "MODEL_UNFAITHFUL",
     title="The loaded verifier is not the model it claims to be",
-    catches="A verifier that was not compared with a reference implementation, on too few tokens, or that differs from "
-    "it in argmax or logits.",
+    catches="A verifier that was not compared with a reference implementation (MLX is none), on too few tokens, or "
+    "that differs from it in argmax or logits.",
     why="mlx-lm read a config without its RoPE base: logits off by 14.7, argmax 96 %, and the needle test passed.",
     fix="Run `k3 models verify NAME`, then measure again.",
     severity="withheld",
@@ -152,6 +170,10 @@ def model_unfaithful(case: Case) -> Iterator[Finding]:
         if checked is None:
             yield _unfaithful(model, "was not compared with a reference implementation", "none", "a comparison")
             continue
+        if "mlx" in checked.reference.lower() or not _told(checked.reference):
+            yield _unfaithful(
+                model, f"was compared with {checked.reference}", checked.reference, "another implementation"
+            )
         if checked.tokens < thresholds.MIN_FAITHFULNESS_TOKENS:
             least = f"at least {thresholds.MIN_FAITHFULNESS_TOKENS:g}"
             yield _unfaithful(

@@ -19,7 +19,7 @@ Fault = tuple[str, str, str, str]
     "STAGE_ARITHMETIC",
     title="Stages that do not add up",
     catches="Stages that miss the end-to-end time, blocks that miss the decode time or their own stages, and times "
-    "that are negative, zero where work was done, or not finite.",
+    "that are negative, zero where work was done, not finite, or shorter or longer than any machine takes.",
     why="The cheapest way to a headline is to divide one time by two and leave the others as they are.",
     fix="Write down the times as they were measured; one clock, read at the same events in every arm.",
 )
@@ -43,6 +43,16 @@ def _impossible(row: Measurement) -> Iterator[Fault]:
         if seconds != 0 or worked:
             allowed = "over 0" if worked else "0 or more"
             yield name, f"{name} is {seconds}; it must be {allowed}", str(seconds), allowed
+    for name, tokens in (("prefill_s", row.prompt_tokens), ("decode_s", row.decode_tokens)):
+        seconds, least = getattr(row, name), (tokens or 0) * thresholds.LEAST_TOKEN_S
+        if seconds is not None and (0 < seconds < least or seconds > thresholds.MOST_STAGE_S):
+            allowed = f"{least:.3g} to {thresholds.MOST_STAGE_S:g}"
+            yield (
+                name,
+                f"{name} is {seconds:.6g} for {tokens} tokens; {allowed} s is possible",
+                f"{seconds:.6g}",
+                allowed,
+            )
 
 
 def _missing_time(case: Case, row: Measurement) -> Iterator[Fault]:

@@ -134,7 +134,7 @@ def stream_audit_mismatch(case: Case) -> Iterator[Finding]:
         for stream in arm.stream_audit.streams if arm.stream_audit is not None else ():
             row = rows.get((stream.sample, stream.repeat))
             ids = row.token_ids if row is not None and row.token_ids is not None else ()
-            fault = _audit_fault(stream, ids)
+            fault = _audit_fault(stream, ids) if row is not None else "no row has this stream"
             if fault is not None:
                 yield Finding(
                     f"{arm.name}, sample {stream.sample}, repeat {stream.repeat}: {fault}",
@@ -149,6 +149,9 @@ def stream_audit_mismatch(case: Case) -> Iterator[Finding]:
 def _audit_fault(stream: AuditedStream, ids: tuple[int, ...]) -> str | None:
     if stream.tokens_checked != len(ids):
         return f"{stream.tokens_checked} tokens were audited, {len(ids)} were emitted"
+    places = [miss.position for miss in stream.mismatches]
+    if places != sorted(set(places)):
+        return f"its mismatches do not ascend ({', '.join(map(str, places[:6]))})"
     for miss in stream.mismatches:
         if miss.position >= len(ids) or ids[miss.position] != miss.emitted:
             return f"the audit saw token {miss.emitted} at {miss.position}, the row emitted another"

@@ -180,7 +180,7 @@ def drop_a_repeat(report: Report) -> Report:
         for arm in report.arms
     )
     arms = tuple(arm.replace(stream_audit=None) if arm.name == "ablate" else arm for arm in arms)
-    return set_plan(report.replace(arms=arms), order=short)
+    return set_plan(report.replace(arms=arms, memory=None), order=short)
 
 
 def not_drafted(row: Measurement) -> Measurement:
@@ -325,6 +325,44 @@ def unfaithful(report: Report) -> Report:
     return set_verifier(report, faithfulness=checked.replace(argmax_agreement=0.961, largest_logit_gap=14.7))
 
 
+def fewer_bytes(report: Report) -> Report:
+    return edit_first_row(
+        report, "oracle_again", lambda row: row.replace(kv_bytes_prefill=(row.kv_bytes_prefill or 0) - 1024)
+    )
+
+
+def boast(report: Report) -> Report:
+    return edit_arm(report, "identity", lambda arm: arm.replace(system_under_test="k3 incremental, 5x faster"))
+
+
+def native_loop(report: Report) -> Report:
+    """The incremental engine, said to decode with the loop of another."""
+    report = set_rows(report, "identity", decode_loop="native_step")
+    return edit_arm(report, "identity", lambda arm: arm.replace(decode_loop="native_step"))
+
+
+def halve_table(report: Report) -> Report:
+    """The table of the control says that half its bytes were measured."""
+    assert report.memory is not None
+    tables = tuple(
+        table.replace(measured_bytes=(table.measured_bytes or 0) // 2) if table.arm == "ablate" else table
+        for table in report.memory.arms
+    )
+    return report.replace(memory=report.memory.replace(arms=tables))
+
+
+def asked_for_more(report: Report) -> Report:
+    assert report.preset is not None
+    return report.replace(preset=report.preset.replace(overrides=("samples=500",)))
+
+
+def deeper(report: Report) -> Report:
+    """A needle said to lie in the middle of its prompt."""
+    assert report.workload is not None
+    first, *others = report.workload.prompts
+    return report.replace(workload=report.workload.replace(prompts=(first.replace(needle_depth=0.99), *others)))
+
+
 def relabel(report: Report) -> Report:
     """The native loop, presented as the system under test."""
     return edit_arm(report, "native", lambda arm: arm.replace(system_under_test="k3 fused"))
@@ -363,7 +401,9 @@ def needle_in_window(report: Report) -> Report:
 
     def near(prompt: PromptRecord) -> PromptRecord:
         assert prompt.question_first is not None
-        return prompt.replace(needle_first=prompt.question_first - 40, needle_last=prompt.question_first - 28)
+        first = prompt.question_first - 40
+        depth = first / (prompt.token_count or 1)
+        return prompt.replace(needle_first=first, needle_last=first + 12, needle_depth=depth)
 
     prompts = tuple(
         near(prompt) if (prompt.sample, prompt.prompt_set) == (0, "main") else prompt
@@ -557,7 +597,7 @@ def cases() -> dict[str, CaseFiles]:
             drafting, lambda r: edit_rows(r, "fused_ngram", cut_verification), "decode_speedup/fused_ngram"
         ),
         "SPEEDUP_SAME_WORK": claim_case(throughput, halve_decode("native"), "decode_speedup/native"),
-        "KV_BYTES_VARY": evidence_case(niah, lambda r: set_first_row(r, "oracle_again", kv_bytes_prefill=50_000_000)),
+        "KV_BYTES_VARY": evidence_case(niah, fewer_bytes),
         "PROVENANCE_MISSING": evidence_case(niah, lambda r: r.replace(preset=None)),
         "DIRTY_TREE": evidence_case(niah, lambda r: set_source(r, dirty=True)),
         "MODEL_UNIDENTIFIED": evidence_case(niah, lambda r: set_verifier(r, weights=None)),
@@ -582,6 +622,15 @@ def cases() -> dict[str, CaseFiles]:
         "CLAIM_MISLABELLED": after_case(
             code, lambda r: set_claim(r, "null_ratio/oracle_again", name="decode_speedup/oracle_again")
         ),
+        "NAME_UNFIT": evidence_case(niah, boast),
+        "ENGINE_CONTRADICTED": evidence_case(niah, native_loop),
+        "MEMORY_TABLE": evidence_case(niah, halve_table),
+        "IMPORT_FIELD": evidence_case(
+            code, lambda r: edit_arm(r, "fused_ngram", lambda arm: arm.replace(stated_acceptance=0.86))
+        ),
+        "BYTES_IMPOSSIBLE": evidence_case(niah, lambda r: set_first_row(r, "identity", peak_bytes=1000)),
+        "PLAN_CONTRADICTED": evidence_case(niah, asked_for_more),
+        "NEEDLE_ARITHMETIC": evidence_case(niah, deeper),
         "SCHEMA_INVALID": raw_case(niah, lambda d: d["arms"][0]["measurements"][0].update(repeat="0")),
         "LEGACY_SCHEMA": raw_case(niah, lambda d: d.update(schema_version=1)),
         "RETRACTED": raw_case(niah, lambda d: d.update(report_id="niah-smollm2-taken-back")),

@@ -141,7 +141,7 @@ def measured_niah(setup: Setup) -> Report:
     recipes = [
         *_oracles(right),
         *(_needle_sut(name, right) for name in setup.suts),
-        Recipe("ablate", "control", "incremental", "cached_step", lost, restoration=_bounded("ablate")),
+        Recipe("ablate", "control", "incremental", "incremental_step", lost, restoration=_bounded("ablate")),
         Recipe(
             "needle_free", "control", "ar", "generate_step", lambda sample: _answer(free[sample], correct=False),
             prompt_set="needle_free", repeats=1,
@@ -159,12 +159,12 @@ def _needle_sut(name: str, right: Callable[[int], Stream]) -> Recipe:
         mode, label = _bounded("identity"), "k3 incremental, identity restoration"
     else:
         mode, label = _bounded("f_theta", "transient"), "k3 incremental, f_theta restoration"
-    return Recipe(name, "sut", "incremental", "cached_step", right, label=label, restoration=mode, step=1.03)
+    return Recipe(name, "sut", "incremental", "incremental_step", right, label=label, restoration=mode, step=1.03)
 
 
 def _native(say: Callable[[int], Stream]) -> Recipe:
     """A plain loop over the native cache, a tenth slower than the oracle's, and labelled as a baseline."""
-    return Recipe("native", "sut", "native-baseline", "plain_step", say, label=NATIVE_BASELINE_LABEL, step=1.1)
+    return Recipe("native", "sut", "native-baseline", "native_step", say, label=NATIVE_BASELINE_LABEL, step=1.1)
 
 
 def _bounded(mode: str, residency: str = "resident") -> Restoration:
@@ -222,7 +222,7 @@ def _code_sut(name: str, say: Callable[[int], Stream]) -> Recipe:
         rollback="trim",
         graph="two_phase",
     )
-    return Recipe(f"fused_{name}", "sut", "fused", "blocks", say, label=f"k3 fused, {info.name}", drafter=info)
+    return Recipe(f"fused_{name}", "sut", "fused", "fused_block", say, label=f"k3 fused, {info.name}", drafter=info)
 
 
 def _line(rng: random.Random) -> list[str]:
@@ -499,7 +499,7 @@ def provenance(models: tuple[ModelInfo, ...] = ()) -> Provenance:
     """Full provenance of a simulated machine."""
     return Provenance(
         source=Source(git_commit="e07cd95b0c8f4c6f8a2f5b1f6b7d8f2a3c4e5d60", dirty=False, version="0.1.0"),
-        argv=("k3", "eval", "--preset", "niah-smollm2"),
+        argv=("k3", "eval"),
         host=Host(os="Linux 6.1", machine="x86_64", chip="Simulated", cores=2, memory=8 * 2**30, python="3.11.9"),
         packages=(Package(name="mlx", version="0.32.4"), Package(name="mlx-lm", version="0.32.2")),
         models=(_verifier(), *models),

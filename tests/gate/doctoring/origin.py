@@ -214,7 +214,7 @@ def other_weights(report: Report, rng: random.Random) -> Report | None:
 @doctoring()
 def other_commit(report: Report, rng: random.Random) -> Report | None:
     """Other code is said to have run."""
-    return set_source(report, git_commit="0" * 40)
+    return set_source(report, git_commit=fresh_digest(rng)[-40:])
 
 
 @doctoring()

@@ -81,7 +81,6 @@ REASONS = (
             "forget_some_rejected_drafts",
             "hide_the_peak",
             "merge_blocks",
-            "native_as_restoring_throughout",
             "pretend_blocks_throughout",
             "remove_fallbacks",
             "resident_as_freed",
