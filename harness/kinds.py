@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.kvquant_preset import KvQuantPreset, plan_kvquant
 from harness.parity import plan_parity
 from harness.plan import Plan, make_plan
 from harness.preset import BasePreset, CodePreset, LoadedPreset, NiahPreset, ParityPreset
@@ -32,6 +33,7 @@ KINDS: dict[str, Kind] = {
     "niah": Kind(NiahPreset, make_plan, "harness.runner:run_preset"),
     "code": Kind(CodePreset, make_plan, "harness.runner:run_preset"),
     "parity": Kind(ParityPreset, plan_parity, "harness.parity:run_preset"),
+    "kv_quant": Kind(KvQuantPreset, plan_kvquant, "harness.kvquant:run_preset"),
 }
 
 

@@ -9,7 +9,7 @@ from reports.record import Bytes, Count, Digest, Fraction, Name, Record, Seconds
 Role = Literal["oracle", "null", "sut", "control", "peer"]
 RestorationMode = Literal["none", "identity", "ablate", "f_theta"]
 StopReason = Literal["eos", "turn_end", "length"]
-PromptSet = Literal["main", "needle_free"]
+PromptSet = Literal["main", "needle_free", "second_question", "held_out"]
 NATIVE_BASELINE_LABEL = "native_ar_baseline"
 
 

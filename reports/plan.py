@@ -27,7 +27,9 @@ class PromptRecord(Record):
     needle_depth: Fraction | None = Field(None, description="First needle token / token count")
     needle_first: Count | None = Field(None, description="First token position of the needle line")
     needle_last: Count | None = Field(None, description="Last token position of the needle line")
-    question_first: Count | None = Field(None, description="First token position after the haystack")
+    question_first: Count | None = Field(
+        None, description="First token position after the haystack; of a held-out text, the first one that is scored"
+    )
 
 
 class WorkloadInfo(Record):

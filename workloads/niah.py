@@ -29,15 +29,16 @@ _OBJECTS = (
 )  # fmt: skip
 _TIMES = ("at noon", "at dawn", "on Monday", "in spring", "after lunch", "in the rain", "before dark", "every week")
 INSTRUCTION = "Read the notes. One of them holds a secret code."
-_QUESTION = "What is the secret code in the notes? Reply with the code alone."
-_COMPLETION_CUE = "Question: What is the secret code in the notes?\nAnswer: The secret code is"
+QUESTION = "What is the secret code in the notes? Reply with the code alone."
+CUE = "Question: What is the secret code in the notes?\nAnswer: The secret code is"
 
 
 @dataclass(frozen=True)
 class Niah:
     """The settings of a haystack run.
 
-    `lines`: mean haystack size; `sink`, `window`: positions the needle must stay out of.
+    `lines`: mean haystack size; `sink`, `window`: positions the needle must stay out of. `question` ends a chat prompt,
+    `cue` one to be completed; haystacks do not depend on them.
     """
 
     lines: int
@@ -46,6 +47,8 @@ class Niah:
     sink: int
     window: int
     style: PromptStyle
+    question: str = QUESTION
+    cue: str = CUE
 
     name = "niah"
     generator_version = GENERATOR_VERSION
@@ -70,7 +73,7 @@ class Niah:
         rng.shuffle(rows)
         for row in rows:
             prompt = self._prompt(
-                sample, "main", [*notes[:row], _needle(code), *notes[row + 1 :]], row, code, tokenizer
+                sample, "main", [*notes[:row], needle_line(code), *notes[row + 1 :]], row, code, tokenizer
             )
             if self._outside(prompt):
                 return [prompt, self._prompt(sample, "needle_free", notes, row, code, tokenizer)]
@@ -94,9 +97,9 @@ class Niah:
         body = f"{INSTRUCTION}\n\n{before}\n"
         tail = f"\n{after}\n\n"
         if self.style == "chat":
-            text = tokenizer.chat_text(f"{body}{needle}{tail}{_QUESTION}")
+            text = tokenizer.chat_text(f"{body}{needle}{tail}{self.question}")
         else:
-            text = f"{tokenizer.bos}{body}{needle}{tail}{_COMPLETION_CUE}"
+            text = f"{tokenizer.bos}{body}{needle}{tail}{self.cue}"
         tokens = tokenizer.encode(text)
         start = text.index(needle + tail)
         # Tokens may merge across the cuts, so the ranges are taken wide: everything that is not surely outside.
@@ -120,5 +123,6 @@ def note(rng: random.Random) -> str:
     return f"the {rng.choice(_SUBJECTS)} {rng.choice(_VERBS)} {rng.choice(_OBJECTS)} {rng.choice(_TIMES)}."
 
 
-def _needle(code: str) -> str:
+def needle_line(code: str) -> str:
+    """The line that holds a code."""
     return f"the secret code is {code}."
