@@ -35,6 +35,7 @@ def drafter(
     out: Annotated[Path, typer.Option(help="Folder for the weights, written at every checkpoint.")],
     work: Annotated[Path | None, typer.Option(help="Folder for corpus and checkpoint; default: OUT.work.")] = None,
     corpus: Annotated[Path | None, typer.Option(help="Folder of text files; default: the corpus that ships.")] = None,
+    start: Annotated[Path | None, typer.Option(help="Folder of a drafter K3 trained, to go on from.")] = None,
     corpus_only: Annotated[bool, typer.Option("--corpus-only", help="Make the corpus and stop.")] = False,
     shards: Annotated[int, typer.Option(min=1, help="Shards of the corpus, --batch sequences each.")] = 28,
     batch: Annotated[int, typer.Option(min=1, max=256)] = 32,
@@ -68,10 +69,12 @@ def drafter(
     from harness.training.drafter_corpus import CorpusRecipe, read_texts, texts_digest
     from harness.training.drafter_recipe import TrainingRecipe
     from harness.training.drafter_shape import shape_of
+    from harness.training.drafter_start import read_start
     from harness.training.drafter_verifier import TorchVerifier
 
     texts = () if corpus is None else read_texts(corpus)
     shape = shape_of(verifier.folder)
+    begun = None if start is None else read_start(start, verifier.weights)
     job: DrafterJob = training.DrafterJob(
         verifier=verifier,
         texts=texts,
@@ -89,6 +92,7 @@ def drafter(
         ),
         training=TrainingRecipe(
             seed=seed,
+            start=None if begun is None else begun.manifest.weights,
             shards=shards,
             depth=depth,
             block_size=block_size,
@@ -106,6 +110,7 @@ def drafter(
         out=out,
         work=out.with_name(f"{out.name}.work") if work is None else work,
         command=command_line(sys.argv[1:]),
+        start=begun,
     )
     if corpus_only:
         training.make_corpus(job, TorchVerifier(verifier.folder, training.DTYPES[precision.value]), print_line)

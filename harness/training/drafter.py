@@ -25,6 +25,7 @@ from harness.training.drafter_loop import Loop, Surroundings
 from harness.training.drafter_net import DrafterNet, initialise
 from harness.training.drafter_recipe import DrafterManifest, Progress, TrainingRecipe
 from harness.training.drafter_shards import Shards
+from harness.training.drafter_start import Start
 from harness.training.drafter_verifier import Continued, TorchVerifier
 from reports.provenance import Package
 from reports.report import write_atomically
@@ -36,7 +37,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 @dataclass(frozen=True)
 class DrafterJob:
     """A drafter to be trained: for which verifier, from what and how; `out` gets the weights, `work` everything that
-    lets a killed run go on. `command` is what the manifest says made it."""
+    lets a killed run go on. `command` is what the manifest says made it; `start` is a drafter to go on from."""
 
     verifier: ResolvedModel
     corpus: CorpusRecipe
@@ -45,6 +46,7 @@ class DrafterJob:
     out: Path
     work: Path
     command: str
+    start: Start | None = None
 
 
 def train_drafter(job: DrafterJob, told: Callable[[str], None]) -> DrafterManifest:
@@ -61,6 +63,8 @@ def train_drafter(job: DrafterJob, told: Callable[[str], None]) -> DrafterManife
     ids = draft_vocabulary(training, job.training.draft_vocab, vocab)
     net = DrafterNet(config_of(job, verifier, len(ids)), typical_size(training))
     initialise(net, job.training.seed, verifier.normed(torch.ones(1, verifier.hidden_size))[0])
+    if job.start is not None:
+        job.start.fill(net)
     around = Surroundings(
         verifier.table.clone(), verifier.head[ids].clone(), places_in(ids, vocab), verifier.softcap, verifier.normed
     )
@@ -157,6 +161,7 @@ def write_manifest(job: DrafterJob, progress: tuple[Progress, ...], weights: str
         progress=progress,
         packages=tuple(Package(name=name, version=found) for name in PACKAGES if (found := version_of(name))),
         command=job.command,
+        before=None if job.start is None else job.start.manifest,
     )
     write_atomically((manifest.model_dump_json(indent=2) + "\n").encode(), job.out / MANIFEST)
     return manifest

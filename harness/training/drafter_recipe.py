@@ -14,6 +14,7 @@ class TrainingRecipe(Record):
     """Everything that decides the weights besides the corpus and the machine's rounding."""
 
     seed: int = Field(7, ge=0, le=2**31)
+    start: Digest | None = Field(None, description="Weights it goes on from; none for random ones")
     shards: int = Field(28, ge=1, le=99_999, description="Shards of the corpus")
     depth: int = Field(2, ge=1, le=8, description="Layers of the drafter")
     block_size: int = Field(8, ge=2, le=64)
@@ -58,3 +59,4 @@ class DrafterManifest(Record):
     progress: tuple[Progress, ...] = Field(min_length=1)
     packages: tuple[Package, ...]
     command: str
+    before: "DrafterManifest | None" = Field(None, description="Of the drafter it goes on from")

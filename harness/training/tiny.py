@@ -29,7 +29,7 @@ class Stage:
     share: float
 
 
-STAGES = (Stage(128, 32, 0.35), Stage(256, 16, 0.2), Stage(512, 8, 0.2), Stage(832, 6, 0.25))
+STAGES = (Stage(128, 32, 0.3), Stage(256, 16, 0.2), Stage(512, 8, 0.25), Stage(832, 5, 0.25))
 """About 4,000 tokens a step throughout. Lengths are multiples of the window."""
 
 BETAS, DECAY, CLIP, WARMUP = (0.9, 0.98), 0.05, 1.0, 60
@@ -45,7 +45,7 @@ class Settings:
     """
 
     seed: int = 0
-    steps: int = 1600
+    steps: int = 700
     rate: float = 3e-3
     bf16: bool = False
 
@@ -89,7 +89,7 @@ class Trainer:
         groups = [{"params": matrices, "weight_decay": DECAY}, {"params": norms, "weight_decay": 0.0}]
         return cls(text, config, settings, model, torch.optim.AdamW(groups, lr=settings.rate, betas=BETAS))
 
-    def train(self, checkpoint: Path, every: int = 200) -> None:
+    def train(self, checkpoint: Path, every: int = 100) -> None:
         """Go on to the last step; log and save a checkpoint every few."""
         while self.step < self.settings.steps:
             start = time.monotonic()

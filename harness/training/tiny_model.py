@@ -33,7 +33,7 @@ class TinyConfig:
     period: int = 2
     theta: float = 1_000_000.0
     local_theta: float = 10_000.0
-    query_scalar: float = 16.0
+    query_scalar: int = 16
 
     def is_full(self, layer: int) -> bool:
         """The layer attends to everything."""
