@@ -172,6 +172,8 @@ EXAMPLES: dict[str, Example] = {
     ),
     "PARITY_FAILED": Example("float32 against float32, 412 of 420 tokens agree", "420 of 420 tokens agree"),
     "KVQUANT_CONTROL": Example("the identity codec loses a stream", "the identity codec changes nothing"),
+    "KVQUANT_ARITHMETIC": Example("an error of 0.002, the layers give 0.02", "an error of 0.02, as the layers give"),
+    "KVQUANT_ORDER": Example("6 bits err by 0.0004, 8 bits by 0.004", "6 bits err by 0.0004, 8 bits by 0.00003"),
     "KVQUANT_RATE": Example("4.0 bits stated, 4.5 with scales and biases", "4.5 bits stated, 4.5 from the arrays"),
     "KVQUANT_VERDICT": Example(
         "worthwhile, though affine 4 errs less at as many bits", "worthwhile: fewer bits, less error, no less recall"

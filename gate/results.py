@@ -157,7 +157,10 @@ def value_of(case: Case, claim: BaseClaim) -> float | None:
 
 
 def candidates(case: Case) -> Iterator[Claim]:
-    """The parity claim of a parity report, and a verdict a codec of a quantisation report."""
+    """The parity claim of a parity report, and a verdict a codec of a quantisation report.
+
+    A runtime that computes on codes has its kernel already.
+    """
     parity = case.report.parity
     if parity is not None:
         name = parity.candidate_runtime
@@ -165,7 +168,7 @@ def candidates(case: Case) -> Iterator[Claim]:
             name=f"drafter_parity/{name}", metric="drafter_parity", value=0.0, arm=name, status="withheld"
         )
     for arm in case.report.kv_quant.arms if case.report.kv_quant is not None else ():
-        if arm.name not in (IDENTITY, AFFINE_4):
+        if arm.name not in (IDENTITY, AFFINE_4) and arm.path != "runtime":
             yield KvQuantClaim(
                 name=f"kv_codec_worthwhile/{arm.name}",
                 metric="kv_codec_worthwhile",

@@ -45,6 +45,9 @@ MIN_SCALE_BITS = 0.1
 MAX_SCALE_BITS = 2.0
 """Bits a value that scales and biases add to an affine codec at most (float32, both, for groups of 32)."""
 
+MAX_IDENTITY_KL = 1e-5
+"""Nats by which logits may differ after K/V were stored unchanged: rounding of a batch of rows beside a single one."""
+
 MEMORY_GAP = 0.05
 """Relative distance allowed between formula and measured K/V bytes."""
 

@@ -19,8 +19,8 @@ _AFFINE = re.compile(r"affine[-_ ]?(\d{1,2})(?!\d)", re.IGNORECASE)
 @evidence_rule(
     "KVQUANT_CONTROL",
     title="An identity codec that is not clean",
-    catches="A codec report without an identity arm, or one that errs, recalls less than the oracle, or whose streams "
-    "are not known to equal the oracle's.",
+    catches="A codec report without an identity arm, or one that errs, moves a logit, recalls less than the oracle, or "
+    "whose streams are not known to equal the oracle's, for the first question and for the second.",
     why="If storing K/V unchanged changes anything, the harness does, and every codec is measured with that fault.",
     fix="Run the identity codec through the same path; its error is 0 and its tokens are the oracle's.",
     severity="withheld",
@@ -55,6 +55,7 @@ def kvquant_control(case: Case) -> Iterator[Finding]:
             found=str(len(arm.samples) - len(unequal)),
             allowed=f"all {len(arm.samples)}",
         )
+    yield from _changed(arm)
     if figures.recall is None or result.oracle_recall is None or figures.recall != result.oracle_recall:
         yield Finding(
             f"{arm.name}: recalls {figures.recall}, the oracle {result.oracle_recall}",
@@ -63,6 +64,19 @@ def kvquant_control(case: Case) -> Iterator[Finding]:
             found=str(figures.recall),
             allowed=str(result.oracle_recall),
         )
+
+
+def _changed(arm: CodecArm) -> Iterator[Finding]:
+    """Logits or answers that are other ones after storing K/V unchanged."""
+    for row in arm.samples:
+        held_out, second = row.held_out, row.second
+        if held_out is not None and (held_out.top1_flips or held_out.kl_divergence > thresholds.MAX_IDENTITY_KL):
+            found = f"{held_out.kl_divergence:.3g} nats, {held_out.top1_flips} flips"
+            message = f"{arm.name}, sample {row.sample}: held-out logits differ by {found}"
+            yield Finding(message, arm.name, row.sample, "held_out", found, f"{thresholds.MAX_IDENTITY_KL:g} nats")
+        if second is not None and second.token_ids_equal_oracle is not True:
+            message = f"{arm.name}, sample {row.sample}: another answer to the second question than the oracle's"
+            yield Finding(message, arm.name, row.sample, "second.token_ids_equal_oracle", "false", "true")
 
 
 @claim_rule(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gate.case import Case
 from gate.registry import evidence_rule
 from gate.rule import RECALL, Finding
+from reports.kvquant import CodecSample, KvQuantResult, OracleSample, SecondQuestion
 from reports.scoring import find_answer, first_turn, is_degenerate, score
 
 KV_CODEC = ("kv_codec_worthwhile",)
@@ -29,13 +30,23 @@ def recall_scoring(case: Case) -> Iterator[Finding]:
                 answer = prompt.answer if prompt is not None else None
                 where = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
                 yield from _scored(where, arm.name, row.sample, row.correct, row.text, answer, known)
-    for codec in case.report.kv_quant.arms if case.report.kv_quant is not None else ():
-        for one in codec.samples:
-            if one.correct is not None:
-                prompt = case.prompts.get(("main", one.sample))
-                answer = prompt.answer if prompt is not None else None
-                where = f"{codec.name}, sample {one.sample}"
-                yield from _scored(where, codec.name, one.sample, one.correct, one.text, answer, known)
+    if case.report.kv_quant is not None:
+        yield from _codec_scores(case, case.report.kv_quant, known)
+
+
+def _codec_scores(case: Case, result: KvQuantResult, known: dict[tuple[str, str], bool]) -> Iterator[Finding]:
+    """The same of codecs, and of the oracle they are compared with; both questions have one answer."""
+    rows: list[tuple[str, CodecSample | OracleSample]] = [("oracle", row) for row in result.oracle]
+    rows += [(arm.name, row) for arm in result.arms for row in arm.samples]
+    for name, row in rows:
+        prompt = case.prompts.get(("main", row.sample))
+        answer = prompt.answer if prompt is not None else None
+        said: list[tuple[str, CodecSample | OracleSample | SecondQuestion | None]] = [("", row)]
+        said.append((", second question", row.second))
+        for which, one in said:
+            if one is not None and one.correct is not None:
+                where = f"{name}, sample {row.sample}{which}"
+                yield from _scored(where, name, row.sample, one.correct, one.text, answer, known)
 
 
 def _scored(

@@ -228,12 +228,26 @@ def edit_codec(report: Report, name: str, edit: Callable[[Any], Any]) -> Report:
     return report.replace(kv_quant=report.kv_quant.replace(arms=arms))
 
 
-def identity_errs(report: Report) -> Report:
+def with_errors(row: Any, **errors: float) -> Any:
+    """A codec's row whose layers all err by `k` or `v`, and so does the whole."""
+    layers = tuple(layer.replace(**errors) for layer in row.layers)
+    return row.replace(layers=layers, **{f"relative_error_{side}": value for side, value in errors.items()})
+
+
+def errs(report: Report, name: str, **errors: float) -> Report:
     return edit_codec(
-        report,
-        IDENTITY,
-        lambda arm: arm.replace(samples=tuple(row.replace(relative_error_k=1e-3) for row in arm.samples)),
+        report, name, lambda arm: arm.replace(samples=tuple(with_errors(row, **errors) for row in arm.samples))
     )
+
+
+def halved_error(report: Report) -> Report:
+    """The figure halved, its layers left as they are."""
+
+    def edit(arm: Any) -> Any:
+        first = arm.samples[0]
+        return arm.replace(samples=(first.replace(relative_error_k=first.relative_error_k / 2), *arm.samples[1:]))
+
+    return edit_codec(report, "lattice_d4", edit)
 
 
 def flip_verdict(report: Report) -> Report:
@@ -329,7 +343,9 @@ def other_cases() -> dict[str, CaseFiles]:
         "MEMORY_PEAK_ROSE": claim_case(f_theta, lambda r: set_rows(r, "f_theta", peak_bytes=700_000_000), saving),
         "PARITY_REQUIRED": claim_case(dflash, lambda r: r.replace(parity=None), "acceptance/fused_dflash"),
         "PARITY_FAILED": evidence_case(parity, disagree),
-        "KVQUANT_CONTROL": evidence_case(kv_quant, identity_errs),
+        "KVQUANT_CONTROL": evidence_case(kv_quant, lambda r: errs(r, IDENTITY, k=1e-3)),
+        "KVQUANT_ARITHMETIC": evidence_case(kv_quant, halved_error),
+        "KVQUANT_ORDER": evidence_case(kv_quant, lambda r: errs(r, "affine8", k=0.05, v=0.05)),
         "KVQUANT_RATE": claim_case(
             kv_quant, lambda r: edit_codec(r, "affine4", lambda arm: arm.replace(stated_bits=4.0)), worth
         ),

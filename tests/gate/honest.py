@@ -12,7 +12,18 @@ from dataclasses import replace as replaced
 from datetime import UTC, datetime
 
 from gate.judge import conclude
-from reports.kvquant import CodecArm, CodecSample, KvQuantResult, StatedCodecVerdict
+from reports.kvquant import (
+    CodecArm,
+    CodecSample,
+    HeldOut,
+    KvQuantResult,
+    LayerEnergy,
+    LayerError,
+    OracleSample,
+    SecondQuestion,
+    StatedCodecVerdict,
+    weighted_errors,
+)
 from reports.measurement import (
     NATIVE_BASELINE_LABEL,
     Arm,
@@ -40,6 +51,8 @@ SINK, WINDOW = 4, 64
 PREFILL_S_PER_TOKEN = 0.0008
 STEP_S = 0.06
 END_OF_TURN = 2
+CAPTURED = 3
+"""Layers whose K/V a codec run captures."""
 DRAFT_DEPTH = 7
 NATIVE = Restoration(mode="none")
 _PREFIXES = ("ALPHA", "BETA", "GAMMA", "DELTA", "KAPPA", "SIGMA", "THETA", "OMEGA", "LAMBDA", "ZETA")
@@ -597,11 +610,14 @@ def measured_kv_quant(setup: Setup) -> Report:
     rng = random.Random(f"kvquant/{setup.seed}")
     answers = [f"{rng.choice(_PREFIXES)}-{rng.randint(1000, 9999)}" for _ in range(setup.samples)]
     prompts = _prompts(setup, answers, ("main",))
+    oracle = tuple(_codec_oracle(prompt, rng) for prompt in prompts)
     arms = tuple(
         CodecArm(
             name=name,
             codec=name,
-            samples=tuple(_codec_sample(prompt, rng, bits, *errors) for prompt in prompts),
+            path="injected",
+            layers=tuple(range(CAPTURED)),
+            samples=tuple(_codec_sample(row, rng, bits, *errors) for row in oracle),
         )
         for name, bits, *errors in _CODECS
     )
@@ -616,25 +632,67 @@ def measured_kv_quant(setup: Setup) -> Report:
         plan=PlanInfo(digest=_digest(f"kvquant/{setup!r}"), samples=setup.samples, repeats=1, complete=True),
         kv_quant=KvQuantResult(
             oracle_recall=1.0,
+            oracle=oracle,
             arms=arms,
             verdicts=tuple(StatedCodecVerdict(arm=name, worthwhile=value) for name, value in worth.items()),
         ),
     )
 
 
-def _codec_sample(prompt: PromptRecord, rng: random.Random, bits: float, error_k: float, error_v: float) -> CodecSample:
+def _codec_oracle(prompt: PromptRecord, rng: random.Random) -> OracleSample:
+    """The verifier's own answers to both questions, and the K/V it holds."""
     assert prompt.token_count is not None
-    values = prompt.token_count * LAYERS * 384
-    vary = rng.lognormvariate(0, 0.03)
-    return CodecSample(
+    assert prompt.answer is not None
+    stream = _answer(prompt.answer, correct=True)
+    said = SecondQuestion(text=stream.text, correct=True, token_ids=stream.token_ids)
+    energies = tuple(
+        LayerEnergy(layer=layer, k=rng.uniform(1e5, 4e5), v=rng.uniform(1e4, 4e4)) for layer in range(CAPTURED)
+    )
+    return OracleSample(
         sample=prompt.sample,
+        token_ids=stream.token_ids,
+        text=stream.text,
         correct=True,
+        stop_reason=stream.stop_reason,
+        second=said,
+        energies=energies,
+        positions=prompt.token_count,
+        kv_bytes=prompt.token_count * CAPTURED * 384 * 4,
+        decode_s=_us(STEP_S * 32 * rng.lognormvariate(0, 0.02)),
+        decode_tokens=32,
+    )
+
+
+def _codec_sample(oracle: OracleSample, rng: random.Random, bits: float, error_k: float, error_v: float) -> CodecSample:
+    values = oracle.positions * CAPTURED * 384
+    layers = tuple(
+        LayerError(
+            layer=layer,
+            k=error_k * rng.lognormvariate(0, 0.03),
+            v=error_v * rng.lognormvariate(0, 0.03),
+            k_before_rope=error_k * rng.lognormvariate(0, 0.03),
+            attention=error_v * rng.lognormvariate(0, 0.1),
+        )
+        for layer in range(CAPTURED)
+    )
+    weighted = weighted_errors(layers, oracle.energies)
+    assert weighted is not None
+    held_out = HeldOut(tokens=48, kl_divergence=error_k * rng.lognormvariate(0, 0.1), top1_flips=int(error_k * 100))
+    stored = round(values * bits / 8)
+    return CodecSample(
+        sample=oracle.sample,
+        correct=True,
+        token_ids=oracle.token_ids,
         token_ids_equal_oracle=True,
-        text=prompt.answer,
-        relative_error_k=error_k * vary,
-        relative_error_v=error_v * vary,
-        stored_bytes=round(values * bits / 8),
+        text=oracle.text,
+        relative_error_k=weighted[0],
+        relative_error_v=weighted[1],
+        stored_bytes=stored,
         values=values,
+        entropy_bits=bits * (0.95 if error_k else 1.0),
+        layers=layers,
+        held_out=held_out,
+        second=oracle.second.replace(token_ids_equal_oracle=True, file_bytes=stored // 2),
     )
 
 

@@ -27,6 +27,22 @@ def _samples(report: Report, name: str, edit: Change) -> Report | None:
     return _codec(report, name, lambda arm: arm.replace(samples=tuple(edit(row) for row in arm.samples)))
 
 
+def _scaled(row: CodecSample, k: float, v: float) -> CodecSample:
+    """A row whose errors are multiplied, layer by layer."""
+    layers = tuple(layer.replace(k=layer.k * k, v=layer.v * v) for layer in row.layers)
+    return row.replace(
+        layers=layers,
+        relative_error_k=(row.relative_error_k or 0.0) * k,
+        relative_error_v=(row.relative_error_v or 0.0) * v,
+    )
+
+
+def _erring(row: CodecSample, k: float, v: float) -> CodecSample:
+    """A row that errs by so much in every layer."""
+    layers = tuple(layer.replace(k=k, v=v) for layer in row.layers)
+    return row.replace(layers=layers, relative_error_k=k, relative_error_v=v)
+
+
 def _verdicts(report: Report | None, worthwhile: Callable[[str, bool], bool]) -> Report | None:
     """`report` with its printed verdicts edited."""
     result = report.kv_quant if report is not None else None
@@ -55,6 +71,18 @@ def shrink_stored_bytes(report: Report, rng: random.Random) -> Report | None:
     """A codec is said to store less, and printed as worthwhile."""
     by = rng.uniform(0.4, 0.7)
     return _praised(_samples(report, BAD, lambda row: row.replace(stored_bytes=round((row.stored_bytes or 0) * by))))
+
+
+@doctoring()
+def shrink_stored_bytes_throughout(report: Report, rng: random.Random) -> Report | None:
+    """A codec is said to store less, entropy-coded too, and printed as worthwhile."""
+    by = rng.uniform(0.4, 0.7)
+
+    def edit(row: CodecSample) -> CodecSample:
+        entropy = (row.entropy_bits or 0.0) * by
+        return row.replace(stored_bytes=round((row.stored_bytes or 0) * by), entropy_bits=entropy)
+
+    return _praised(_samples(report, BAD, edit))
 
 
 @doctoring()
@@ -96,9 +124,7 @@ def affine_without_scales(report: Report, rng: random.Random) -> Report | None:
 
 def bad_codec(report: Report) -> Report | None:
     """The truth: a codec at few bits errs more than affine 4."""
-    edited = _samples(
-        report, "hadamard_e8", lambda row: row.replace(relative_error_k=0.05 + row.sample * 1e-4, relative_error_v=0.04)
-    )
+    edited = _samples(report, "hadamard_e8", lambda row: _erring(row, 0.05 + row.sample * 1e-4, 0.04))
     return _verdicts(edited, lambda arm, stated: False)
 
 
@@ -112,6 +138,20 @@ def shrink_errors(report: Report, rng: random.Random) -> Report | None:
             relative_error_k=(row.relative_error_k or 0.0) / 10, relative_error_v=(row.relative_error_v or 0.0) / 10
         ),
     )
+    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+
+
+@doctoring(truth=bad_codec)
+def shrink_errors_throughout(report: Report, rng: random.Random) -> Report | None:
+    """A codec is said to err less, in every layer, and printed as worthwhile."""
+    edited = _samples(report, "hadamard_e8", lambda row: _scaled(row, 0.1, 0.1))
+    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+
+
+@doctoring(truth=bad_codec)
+def inflate_reference_errors_throughout(report: Report, rng: random.Random) -> Report | None:
+    """Affine 4 is said to err more, in every layer."""
+    edited = _samples(report, "affine4", lambda row: _scaled(row, 4, 8))
     return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
 
 
@@ -138,7 +178,9 @@ def losing_codec(report: Report) -> Report | None:
     """The truth: a codec at few bits loses an answer that affine 4 keeps."""
     edited = _samples(
         report, "hadamard_e8",
-        lambda row: row.replace(correct=False, text="the red barn", token_ids_equal_oracle=False)
+        lambda row: row.replace(
+            correct=False, text="the red barn", token_ids=(17, 18, 19, 2), token_ids_equal_oracle=False
+        )
         if not row.sample else row,
     )  # fmt: skip
     return _verdicts(edited, lambda arm, stated: False)
@@ -178,17 +220,21 @@ def drop_codec_sample_everywhere(report: Report, rng: random.Random) -> Report |
     arms = tuple(
         arm.replace(samples=tuple(row.replace(sample=row.sample - 1) for row in arm.samples[1:])) for arm in result.arms
     )
+    oracle = tuple(row.replace(sample=row.sample - 1) for row in result.oracle[1:])
     prompts = [p.replace(sample=p.sample - 1) for p in workload.prompts if p.sample]
-    report = with_prompts(report.replace(kv_quant=result.replace(arms=arms)), prompts)
+    report = with_prompts(report.replace(kv_quant=result.replace(arms=arms, oracle=oracle)), prompts)
     report = set_plan(report, samples=len(prompts))
     return _verdicts(report, lambda arm, stated: arm == "hadamard_e8")
 
 
 def unclean(report: Report) -> Report | None:
     """The truth: storing K/V unchanged changes something."""
-    return _samples(
-        report, "identity", lambda row: row.replace(relative_error_k=3e-3, token_ids_equal_oracle=bool(row.sample))
-    )
+
+    def edit(row: CodecSample) -> CodecSample:
+        row = _erring(row, 3e-3, 0.0)
+        return row if row.sample else row.replace(token_ids=(17, 18, 19, 2), token_ids_equal_oracle=False)
+
+    return _samples(report, "identity", edit)
 
 
 @doctoring(truth=unclean)
@@ -201,6 +247,19 @@ def zero_identity_error(report: Report, rng: random.Random) -> Report | None:
 def clean_the_identity(report: Report, rng: random.Random) -> Report | None:
     """The identity codec is said not to err, and to keep every stream."""
     return _samples(report, "identity", lambda row: row.replace(relative_error_k=0.0, token_ids_equal_oracle=True))
+
+
+@doctoring(truth=unclean)
+def clean_the_identity_throughout(report: Report, rng: random.Random) -> Report | None:
+    """The identity codec is said not to err in any layer, and given the oracle's streams."""
+    if report.kv_quant is None:
+        return None
+    tokens = {row.sample: row.token_ids for row in report.kv_quant.oracle}
+    return _samples(
+        report,
+        "identity",
+        lambda row: _erring(row, 0.0, 0.0).replace(token_ids=tokens[row.sample], token_ids_equal_oracle=True),
+    )
 
 
 @doctoring(truth=unclean)
@@ -235,3 +294,39 @@ def swap_codecs(report: Report, rng: random.Random) -> Report | None:
 def other_oracle_recall(report: Report, rng: random.Random) -> Report | None:
     """The oracle is said to recall less."""
     return _set(report, oracle_recall=0.5)
+
+
+@doctoring()
+def forget_the_oracle(report: Report, rng: random.Random) -> Report | None:
+    """The verifier's own rows go, and with them what streams are compared with."""
+    return _set(report, oracle=())
+
+
+@doctoring(truth=losing_codec)
+def stream_said_to_be_equal(report: Report, rng: random.Random) -> Report | None:
+    """A stream that another arm does not share is said to be the oracle's."""
+    return _samples(report, "hadamard_e8", lambda row: row.replace(token_ids_equal_oracle=True))
+
+
+@doctoring(truth=bad_codec)
+def swap_errors_with_more_bits(report: Report, rng: random.Random) -> Report | None:
+    """Affine 8 and affine 4 exchange their errors, so that the reference errs less than it does."""
+    result = report.kv_quant
+    if result is None:
+        return None
+    rows = {arm.name: arm.samples for arm in result.arms}
+    for ours, theirs in (("affine4", "affine8"), ("affine8", "affine4")):
+        other = {row.sample: row for row in rows[theirs]}
+        report = (
+            _samples(
+                report,
+                ours,
+                lambda row, other=other: row.replace(
+                    layers=other[row.sample].layers,
+                    relative_error_k=other[row.sample].relative_error_k,
+                    relative_error_v=other[row.sample].relative_error_v,
+                ),
+            )
+            or report
+        )
+    return report

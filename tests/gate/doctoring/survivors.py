@@ -117,12 +117,12 @@ REASONS = (
     Reason(
         "Whether tensors were as measured",
         (
-            "clean_the_identity",
+            "clean_the_identity_throughout",
             "copy_reference_tokens",
             "edit_codec_text",
-            "inflate_reference_errors",
-            "shrink_errors",
-            "shrink_stored_bytes",
+            "inflate_reference_errors_throughout",
+            "shrink_errors_throughout",
+            "shrink_stored_bytes_throughout",
         ),
     ),
 )
