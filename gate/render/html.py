@@ -5,8 +5,11 @@ from html import escape
 
 from gate.facts import facts
 from gate.judged import JudgedFile
+from gate.kvquant import summarise_codecs
 from gate.registry import find_rule
+from gate.render import kvquant
 from gate.render.cells import COLUMNS, WORDS, cells
+from gate.render.chart import svg
 from gate.render.headline import figure, headline_line, withheld_line
 from gate.render.text import described
 from gate.story import facts as story
@@ -24,6 +27,8 @@ table { border-collapse: collapse; font-size: .875rem; } .wide { overflow-x: aut
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .625rem; text-align: left; vertical-align: top; }
 td { overflow-wrap: anywhere; } .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .admissible { color: var(--good); } .invalid, .withheld, .unreadable { color: var(--bad); } .dim { color: var(--dim); }
+.chart { max-width: 48rem; width: 100%; display: block; font-size: 12px; }
+.chart text { fill: currentColor; } .chart .title { font-weight: 600; } .chart .grid { stroke: var(--line); }
 summary { cursor: pointer; } caption { text-align: left; font-weight: 600; padding: .5rem 0; }
 """
 
@@ -37,6 +42,7 @@ def page(report: Report, judged: JudgedFile) -> str:
         *_section("Claims", _claims(judged)),
         *_section("Violations", _violations(judged)),
         *_section("Arms", _arms(report, judged)),
+        *(_section("Codecs", _codecs(report)) if report.kv_quant is not None else ()),
         *_section("Where it comes from", _table("Provenance", ("", ""), facts(report).items(), words=2)),
         *_section("Rows", (line for arm in report.arms for line in _rows(arm))),
     ]
@@ -97,6 +103,18 @@ def _arms(report: Report, judged: JudgedFile) -> Iterator[str]:
     rows = [cells(arm) for arm in summarise(report, judged)]
     if rows:
         yield from _table("Medians over the rows of each arm", COLUMNS, rows, words=WORDS)
+
+
+def _codecs(report: Report) -> Iterator[str]:
+    """Charts over bits a value, the table of all codecs, and what could not be run."""
+    result = report.kv_quant
+    if result is None:
+        return
+    summaries = summarise_codecs(result)
+    yield from (svg(chart) for chart in kvquant.charts(summaries))
+    rows = (kvquant.row(summary) for summary in summaries)
+    yield from _table("Means over the samples of each codec", kvquant.COLUMNS, rows, words=kvquant.WORDS)
+    yield from (f"<p>Not run: {_text(f'{one.name}: {one.reason}')}</p>" for one in result.refused)
 
 
 _ROW_COLUMNS = ("sample", "repeat", "order", "prefill s", "decode s", "decode tokens", "correct", "stopped by", "text")

@@ -7,11 +7,13 @@ from typing import TextIO
 
 from gate.facts import facts
 from gate.judged import JudgedFile
+from gate.kvquant import summarise_codecs
 from gate.parity import summarise_parity
-from gate.render import parity
+from gate.render import kvquant, parity
 from gate.render.cells import COLUMNS, WORDS, cells
 from gate.render.text import file_lines, write_lines
 from gate.summary import summarise
+from reports.kvquant import KvQuantResult
 from reports.one_line import one_line
 from reports.report import Report
 
@@ -27,7 +29,17 @@ def show(report: Report, judged: JudgedFile, stream: TextIO) -> None:
         write_table(COLUMNS, [cells(arm) for arm in summarise(report, judged)], stream, words=WORDS)
     if report.parity is not None:
         write_table(parity.COLUMNS, [parity.row(summarise_parity(report.parity))], stream, words=parity.WORDS)
+    if report.kv_quant is not None:
+        write_codecs(report.kv_quant, stream)
     write_lines(file_lines(judged), stream)
+
+
+def write_codecs(result: KvQuantResult, stream: TextIO) -> None:
+    """Print the table of a codec run, and what could not be run."""
+    rows = [kvquant.row(summary) for summary in summarise_codecs(result)]
+    write_table(kvquant.COLUMNS, rows, stream, words=kvquant.WORDS)
+    for refused in result.refused:
+        stream.write(f"not run: {one_line(refused.name)}: {one_line(refused.reason)}\n")
 
 
 def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO, *, words: int) -> None:

@@ -39,7 +39,7 @@ def _document(judged: JudgedFile) -> dict[str, object]:
 def _print_measured(report: Report, judged: JudgedFile) -> None:
     from gate.parity import summarise_parity
     from gate.render import cells, parity
-    from gate.render.show import write_table
+    from gate.render.show import write_codecs, write_table
     from gate.summary import summarise
 
     if report.arms:
@@ -47,3 +47,5 @@ def _print_measured(report: Report, judged: JudgedFile) -> None:
         write_table(cells.COLUMNS, rows, sys.stderr, words=cells.WORDS)
     if report.parity is not None:
         write_table(parity.COLUMNS, [parity.row(summarise_parity(report.parity))], sys.stderr, words=parity.WORDS)
+    if report.kv_quant is not None:
+        write_codecs(report.kv_quant, sys.stderr)
