@@ -9,7 +9,7 @@ import harness.commands.gate
 import harness.commands.models
 import harness.commands.report
 import harness.commands.train
-from harness.commands import code, doctor, eval, niah, parity, presets
+from harness.commands import code, doctor, eval, kvquant, niah, parity, presets
 from harness.errors import K3Error
 
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -27,6 +27,7 @@ app.command("eval")(eval.command)
 app.command("niah")(niah.command)
 app.command("code")(code.command)
 app.command("parity")(parity.command)
+app.command("kvquant")(kvquant.command)
 app.add_typer(presets.app, name="presets", help="List and show the presets.")
 app.add_typer(harness.commands.gate.app, name="gate", help="Judge reports; list and explain the rules.")
 app.add_typer(harness.commands.report.app, name="report", help="Show, compare, convert and import reports.")
