@@ -1,4 +1,4 @@
-"""The `combined` drafter: prompt lookup where it has a long enough match, DFlash elsewhere.
+"""The `combined` drafter: prompt lookup where its match is worth more than a DFlash block, DFlash elsewhere.
 
 Lookup costs nothing and copies far; DFlash proposes where nothing repeats. The DFlash context takes every token in,
 whoever proposed it.
@@ -11,10 +11,8 @@ import mlx.core as mx
 
 from harness.engines.mlx.drafters.base import DraftCounters
 from harness.engines.mlx.drafters.dflash import DflashDraft, DflashDrafter
+from harness.engines.mlx.drafters.preference import DFLASH, Preference
 from harness.engines.mlx.drafters.suffixes import SuffixIndex
-
-SHORTEST = 2
-"""Tokens of a suffix that must have occurred before for its continuation to be preferred."""
 
 
 class CombinedDraft:
@@ -22,8 +20,10 @@ class CombinedDraft:
 
     def __init__(self, dflash: DflashDraft) -> None:
         self.counters = DraftCounters()
-        self.looked_up = 0
+        self.asked: list[int] = []
         self._dflash, self._index = dflash, SuffixIndex()
+        self._preference = Preference()
+        self._source: int | None = None
 
     @property
     def nbytes(self) -> int:
@@ -31,25 +31,29 @@ class CombinedDraft:
         return self._dflash.nbytes
 
     def propose(self, last: int, limit: int) -> list[int]:
-        """What followed the suffix that ends with `last`, if that is long enough; else DFlash's block."""
-        drafts = self._index.continuation(last, limit, SHORTEST) if limit else []
-        if drafts:
-            self.looked_up += 1
-        else:
-            drafts = self._dflash.propose(last, limit)
+        """What followed the suffix that ends with `last`, or DFlash's block."""
+        if not limit:
+            return []
+        self._source = self._preference.source(self._index.matched(last))
+        self.asked.append(self._source)
+        asked = self._dflash.propose if self._source == DFLASH else self._index.continuation
+        drafts = asked(last, limit)
         self.counters.proposals += 1
         self.counters.proposed += len(drafts)
         return drafts
 
     def extend(self, tokens: Sequence[int], features: mx.array | None) -> None:
-        """Both take the tokens in."""
+        """Both take the tokens in; those that follow a proposal tell what it was worth."""
         self._dflash.extend(tokens, features)
         self._index.extend(tokens)
         self.counters.context += len(tokens)
+        if self._source is not None:
+            self._preference.learn(self._source, len(tokens))
+            self._source = None
 
 
 class CombinedDrafter:
-    """A DFlash checkpoint with lookup before it; weights, runtime and layers are the checkpoint's."""
+    """A DFlash checkpoint with lookup beside it; weights, runtime and layers are the checkpoint's."""
 
     single_graph: ClassVar[bool] = False
     name: ClassVar[str] = "combined"

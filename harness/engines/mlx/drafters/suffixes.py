@@ -29,18 +29,27 @@ class SuffixIndex:
             for length in range(1, min(self._longest, end) + 1):
                 after[tuple(held[end - length :])] = end
 
-    def continuation(self, last: int, limit: int, shortest: int = 1) -> list[int]:
+    def matched(self, last: int) -> int:
+        """Tokens of the longest known suffix of the stream with `last` appended; 0 if not even `last` occurred."""
+        tail = self._tail(last)
+        return next((len(tail) - start for start in range(len(tail)) if tuple(tail[start:]) in self._after), 0)
+
+    def continuation(self, last: int, limit: int) -> list[int]:
         """Up to `limit` tokens that followed the longest known suffix of the stream with `last` appended.
 
         A match close to the end runs into its own continuation, as a copy in LZ77 may, so that a repeat of any
-        period is proposed to the full. Empty if no suffix of `shortest` tokens or more occurred before.
+        period is proposed to the full. Empty if not even `last` occurred before.
         """
-        tail = [*self._tokens[max(0, len(self._tokens) - self._longest + 1) :], last]
-        for start in range(max(0, len(tail) - self._longest), len(tail) - shortest + 1):
+        tail = self._tail(last)
+        for start in range(len(tail)):
             position = self._after.get(tuple(tail[start:]))
             if position is not None:
                 return self._copy(position, last, limit)
         return []
+
+    def _tail(self, last: int) -> list[int]:
+        """The longest suffix that can be known, `last` included."""
+        return [*self._tokens[max(0, len(self._tokens) - self._longest + 1) :], last]
 
     def _copy(self, position: int, last: int, limit: int) -> list[int]:
         """`limit` tokens from `position` on, over the stream, then `last`, then what is being copied."""

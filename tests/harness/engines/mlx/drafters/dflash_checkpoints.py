@@ -29,9 +29,11 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def write_checkpoint(folder: Path, seed: int = 3, dtype: mx.Dtype = mx.float32, **changes: Any) -> Path:
+def write_checkpoint(
+    folder: Path, seed: int = 3, dtype: mx.Dtype = mx.float32, draft_vocab: list[int] | None = None, **changes: Any
+) -> Path:
     """A folder with config.json and weights wide enough that the drafts vary."""
-    config = CONFIG | changes
+    config = CONFIG | ({} if draft_vocab is None else {"k3_draft_vocab": len(draft_vocab)}) | changes
     folder.mkdir(exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config))
     draw = np.random.default_rng(seed)
@@ -51,5 +53,8 @@ def write_checkpoint(folder: Path, seed: int = 3, dtype: mx.Dtype = mx.float32, 
         f"{name}.weight": mx.array(draw.normal(1.0 if len(shape) == 1 else 0.0, 0.3, shape).astype(np.float32))
         for name, shape in shapes.items()
     }
-    mx.save_safetensors(str(folder / "model.safetensors"), {k: v.astype(dtype) for k, v in weights.items()})
+    stored = {name: array.astype(dtype) for name, array in weights.items()}
+    if draft_vocab is not None:
+        stored["draft_vocab"] = mx.array(draft_vocab, mx.int32)
+    mx.save_safetensors(str(folder / "model.safetensors"), stored)
     return folder

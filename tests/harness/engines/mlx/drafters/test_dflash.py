@@ -27,6 +27,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "full": {"layer_types": ["full_attention"] * 3},
     "sliding, not causal": {"layer_types": ["sliding_attention"] * 3, "is_causal": False},
     "causal": {"layer_types": ["full_attention"] * 3, "is_causal": True},
+    "draft vocabulary": {"draft_vocab": list(range(1, 97, 3))},
     "three targets": {"dflash_config": {"target_layer_ids": [2, 0, 1], "mask_token_id": 5}},
     "rope of transformers 5": {"rope_theta": None, "rope_parameters": {"rope_theta": 500.0, "rope_type": "default"}},
 }
@@ -228,3 +229,35 @@ def test_parity_is_of_one_drafter_s_weights(tmp_path: Path) -> None:
     one, two = (DflashDrafter(folder, f"sha256:{digit * 64}", tiny_llama(), None) for digit in "ab")
     with pytest.raises(EngineError, match="other weights"):
         compare(tiny_llama(), one, two, [[1]], blocks=1, block_size=4)
+
+
+def test_a_draft_vocabulary_leaves_the_best_of_its_own_tokens(tmp_path: Path) -> None:
+    verifier, ids = tiny_qwen2(), [3, 8, 20, 41, 42, 77, 96]
+    whole = DflashDrafter(write_checkpoint(tmp_path / "whole"), None, verifier, None)
+    narrow = DflashDrafter(write_checkpoint(tmp_path / "narrow", draft_vocab=ids), None, verifier, None)
+    features = mx.random.normal((1, 20, 64), key=mx.random.key(1))
+    drafts = [drafter.begin() for drafter in (whole, narrow)]
+    for draft in drafts:
+        draft.extend([1] * 20, features)
+    block = whole._shared.embed(mx.array([[7, *[96] * 9]]))
+    logits = np.array(whole._shared.head(whole._model(block, drafts[0]._contexts)[:, 1:]))[0]
+    assert drafts[1].propose(7, 9) == [ids[best] for best in logits[:, ids].argmax(-1)]
+
+
+@pytest.mark.parametrize(
+    ("ids", "count", "reason"),
+    [
+        ([3, 8], None, "draft_vocab without k3_draft_vocab"),
+        (None, 2, "k3_draft_vocab without draft_vocab"),
+        ([3, 8], 3, "k3_draft_vocab is 3, draft_vocab has 2 ids"),
+        ([8, 3], 2, "not ascending"),
+        ([3, 97], 2, "outside the verifier's 97 tokens"),
+    ],
+)
+def test_a_draft_vocabulary_that_is_none_is_refused(
+    ids: list[int] | None, count: int | None, reason: str, tmp_path: Path
+) -> None:
+    folder = write_checkpoint(tmp_path, draft_vocab=ids, k3_draft_vocab=count)
+    for kind in (DflashDrafter, TorchDflashDrafter):
+        with pytest.raises(ModelError, match=reason):
+            kind(folder, None, tiny_llama(), None)

@@ -1,0 +1,71 @@
+"""Lookup and DFlash in one drafter: who is asked, what is learnt, and lossless as any other."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.engines.base import DecodeLimit
+from harness.engines.mlx.drafters.combined import CombinedDrafter
+from harness.engines.mlx.drafters.dflash import DflashDrafter
+from harness.engines.mlx.drafters.preference import DFLASH, Preference
+from harness.engines.registry import DrafterRequest, EngineSettings, build
+from harness.errors import UsageError
+from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
+from tests.harness.engines.mlx.lively_models import lively_gemma
+from tests.harness.engines.mlx.tiny_models import prompt_of, tiny_llama
+
+
+@pytest.mark.parametrize("shuffle", [None, 1])
+@pytest.mark.parametrize("name", ["fused", "fused-carry"])
+@pytest.mark.parametrize("make", [tiny_llama, lively_gemma])
+def test_it_is_lossless(make: object, name: str, shuffle: int | None, tmp_path: Path) -> None:
+    assert callable(make)
+    verifier, prompt = make(), prompt_of(12) * 3
+    folder = str(write_checkpoint(tmp_path))
+    request = DrafterRequest("combined", model=folder, block_size=4, shuffle_seed=shuffle)
+    streams = {}
+    for engine in (
+        build("ar", verifier, EngineSettings(prefill_chunk=16)),
+        build(name, verifier, EngineSettings(prefill_chunk=16, drafter=request)),
+    ):
+        session = engine.prefill(prompt)
+        blocks = list(engine.decode(session, DecodeLimit(40, {})))
+        streams[engine.name] = [session.first_token, *(token for block in blocks for token in block.tokens)]
+        assert all(block.accepted <= block.drafted <= 3 for block in blocks)
+    assert streams["ar"] == streams[name]
+    said = engine.drafter
+    assert said is not None
+    assert said.weights is not None
+    assert (said.name, said.runtime) == ("combined" if shuffle is None else "shuffled combined", "mlx")
+
+
+def test_lookup_is_asked_where_it_matches_and_dflash_elsewhere(tmp_path: Path) -> None:
+    verifier = tiny_llama()
+    dflash = DflashDrafter(write_checkpoint(tmp_path), None, verifier, None)
+    features = verifier.model.model.embed_tokens.weight[:6][None].repeat(2, axis=2)
+    draft, alone = CombinedDrafter(dflash).begin(), dflash.begin()
+    draft.extend([1, 2, 3, 4, 1, 2], features)
+    alone.extend([1, 2, 3, 4, 1, 2], features)
+    assert draft.propose(3, 3) == [4, 1, 2]
+    assert draft.propose(50, 3) == alone.propose(50, 3)
+    assert draft.asked == [3, DFLASH]
+    assert (draft.counters.proposals, draft.counters.proposed) == (2, 6)
+    assert draft.nbytes == alone.nbytes
+    assert draft.propose(3, 0) == []
+
+
+def test_a_source_that_is_worth_little_is_asked_less() -> None:
+    preference = Preference()
+    assert [preference.source(matched) for matched in (0, 1, 2, 3)] == [DFLASH, 1, 2, 3]
+    for _ in range(10):
+        preference.learn(1, 1)
+    assert [preference.source(matched) for matched in (1, 2)] == [DFLASH, 2]
+    for _ in range(10):
+        preference.learn(DFLASH, 1)
+    assert preference.source(1) == 1
+
+
+def test_a_block_larger_than_trained_is_refused(tmp_path: Path) -> None:
+    request = DrafterRequest("combined", model=str(write_checkpoint(tmp_path)), block_size=17)
+    with pytest.raises(UsageError, match="17 is more than the 16"):
+        build("fused", tiny_llama(), EngineSettings(drafter=request))
