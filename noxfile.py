@@ -45,9 +45,9 @@ def bench(session: nox.Session) -> None:
     """Speed and memory, as ratios measured in one run."""
     install(session, torch=False)
     session.run("k3", "models", "fetch", "smollm2-135m")
-    scripts = ("bench_startup.py", "bench_gate.py", "bench_engines.py", "bench_fused.py", "bench_prefill_memory.py")
+    scripts = ("startup", "gate", "engines", "fused", "codecs", "prefill_memory")
     for script in scripts:
-        session.run("python", f"scripts/{script}")
+        session.run("python", f"scripts/bench_{script}.py")
 
 
 @nox.session

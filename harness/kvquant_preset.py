@@ -7,7 +7,8 @@ from pydantic import Field, field_validator
 from harness.arm_spec import ArmName
 from harness.codec_names import parse_codec
 from harness.errors import UsageError
-from harness.plan import Plan, PlannedArm
+from harness.outline import PlannedArm
+from harness.plan import Plan
 from harness.preset import BasePreset, LoadedPreset, NiahSpec
 from reports.record import Record
 

@@ -53,11 +53,8 @@ def charts(summaries: Sequence[CodecSummary]) -> Iterator[Chart]:
     rated = [one for one in summaries if one.bits is not None and one.error]
     if not rated:
         return
-    for title, y, log in (
-        ("Relative error of K and V", lambda one: one.error, True),
-        ("KL divergence of held-out logits, nats", lambda one: one.kl_divergence, True),
-    ):
-        yield Chart(title, "bits a value", _series(rated, lambda one, y=y: _point(one, y(one))), log)
+    yield Chart("Relative error of K and V", "bits a value", _series(rated, _error), True)
+    yield Chart("KL divergence of held-out logits, nats", "bits a value", _series(rated, _divergence), True)
     yield Chart("Recall, with 95 % intervals", "bits a value", _series(rated, _recall), False)
 
 
@@ -71,6 +68,14 @@ def _series(summaries: Sequence[CodecSummary], point: Callable[[CodecSummary], P
     return tuple(
         Series(name, tuple(sorted(found, key=lambda one: one.x)), name != "other") for name, found in points.items()
     )
+
+
+def _error(summary: CodecSummary) -> Point | None:
+    return _point(summary, summary.error)
+
+
+def _divergence(summary: CodecSummary) -> Point | None:
+    return _point(summary, summary.kl_divergence)
 
 
 def _point(summary: CodecSummary, y: float | None) -> Point | None:

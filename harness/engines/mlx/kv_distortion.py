@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import mlx.core as mx
+import numpy as np
 
 from harness.engines.mlx.kv_reading import AttentionInputs, LayerKv
 from harness.engines.mlx.kv_store import CodecPair, StoredLayer, restore
@@ -53,4 +54,4 @@ def relative_energy(lossy: mx.array, exact: mx.array) -> float:
 
 
 def _energy(x: mx.array) -> float:
-    return float(mx.square(x.astype(mx.float32)).sum().item())
+    return float(np.array(mx.square(x.astype(mx.float32)).sum()))

@@ -93,7 +93,7 @@ def tapped(model: Any, layers: Sequence[int]) -> Iterator[dict[int, RopeTap]]:
         EngineError: a layer has no attention with a `rope` of its own.
     """
     held = layers_of(model, layers)
-    attentions = {layer: getattr(held[layer], "self_attn", None) for layer in layers}
+    attentions: dict[int, Any] = {layer: getattr(held[layer], "self_attn", None) for layer in layers}
     lacking = [layer for layer, attention in attentions.items() if not hasattr(attention, "rope")]
     if lacking:
         raise EngineError(f"layer {lacking[0]} of {type(model).__module__} has no rope; K before RoPE cannot be taken")

@@ -72,8 +72,9 @@ def save(stored: Sequence[StoredLayer], path: Path) -> int:
 
 def load(path: Path) -> tuple[StoredLayer, ...]:
     """What `save` wrote."""
+    arrays: Any = mx.load(str(path))
     found: dict[int, dict[str, dict[str, mx.array]]] = {}
-    for key, array in mx.load(str(path)).items():
+    for key, array in arrays.items():
         layer, side, name = key.split(".", 2)
         found.setdefault(int(layer), {}).setdefault(side, {})[name] = array
     return tuple(
