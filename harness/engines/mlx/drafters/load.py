@@ -4,6 +4,7 @@ from harness.engines.mlx.drafters.base import Drafter
 from harness.engines.mlx.drafters.combined import CombinedDrafter
 from harness.engines.mlx.drafters.dflash import DflashDrafter
 from harness.engines.mlx.drafters.dflash_torch import TorchDflashDrafter
+from harness.engines.mlx.drafters.manifest import check_manifest
 from harness.engines.mlx.drafters.model import ModelDrafter
 from harness.engines.mlx.drafters.ngram import NgramDrafter
 from harness.engines.mlx.drafters.shuffled import ShuffledDrafter
@@ -51,6 +52,7 @@ def _shared(request: DrafterRequest, verifier: Verifier) -> Drafter:
 def _load(request: DrafterRequest, resolved: ResolvedModel, verifier: Verifier) -> Drafter:
     if request.kind == "model":
         return ModelDrafter.load(resolved.folder, resolved.weights, verifier, PREFILL_CHUNK)
+    check_manifest(resolved.folder, resolved.weights, verifier)
     if request.kind == "dflash-torch":
         return TorchDflashDrafter(resolved.folder, resolved.weights, verifier, request.dtype)
     drafter = DflashDrafter(resolved.folder, resolved.weights, verifier, request.dtype)

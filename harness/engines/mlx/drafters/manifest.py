@@ -1,0 +1,33 @@
+"""What the manifest beside a drafter's weights promises, held against the weights and the verifier at hand."""
+
+import json
+from pathlib import Path
+
+from harness.engines.mlx.load import Verifier
+from harness.errors import EngineError, ModelError
+from harness.models.digest import weights_digest
+
+MANIFEST = "manifest.json"
+
+
+def check_manifest(folder: Path, weights: str, verifier: Verifier) -> None:
+    """See that `folder`'s manifest, if it has one, means weights of the digest `weights` and this verifier.
+
+    Published checkpoints have none; a drafter that K3 trained has one, and another verifier's drafts mean nothing.
+
+    Raises:
+        ModelError: the manifest cannot be read, or means other weights.
+        EngineError: the drafter was trained for another verifier.
+    """
+    path = folder / MANIFEST
+    if not path.exists():
+        return
+    try:
+        stated = json.loads(path.read_bytes())
+        meant, trained_for, name = stated["weights"], stated["verifier_weights"], stated["verifier"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path}: not the manifest of a drafter: train it again, or delete the file") from error
+    if meant != weights:
+        raise ModelError(f"{path}: weights: means {str(meant)[:23]}, the files are {weights[:23]}: not of one drafter")
+    if verifier.folder is not None and trained_for != weights_digest(verifier.folder):
+        raise EngineError(f"{path}: verifier_weights: trained for another verifier, {name}: use it with that one")
