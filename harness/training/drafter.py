@@ -84,11 +84,9 @@ def make_corpus(job: DrafterJob, verifier: TorchVerifier, told: Callable[[str], 
     """The shards that the training asks for, made where they are missing.
 
     Raises:
-        UsageError: a layer the verifier does not have, or `work` holds another corpus.
+        UsageError: as `check_fit`, or `work` holds another corpus.
     """
-    beyond = [layer for layer in job.corpus.layers if not 0 <= layer < verifier.layer_count]
-    if beyond:
-        raise UsageError(f"--layers: there is no layer {beyond[0]}; the verifier has 0 to {verifier.layer_count - 1}")
+    check_fit(job, verifier)
     shards = Shards(job.work / "corpus", job.corpus)
     dtype = DTYPES[job.corpus.dtype]
     corpus = Corpus(job.corpus, ModelText(verifier.tokenizer), job.texts)
@@ -96,17 +94,25 @@ def make_corpus(job: DrafterJob, verifier: TorchVerifier, told: Callable[[str], 
     return shards
 
 
-def config_of(job: DrafterJob, verifier: TorchVerifier, draft_vocab: int) -> DflashConfig:
-    """A drafter as wide as its verifier.
+def check_fit(job: DrafterJob, verifier: TorchVerifier) -> None:
+    """See that the recipes can be followed with this verifier.
 
     Raises:
-        UsageError: a mask token outside the vocabulary, or logits to distil that the corpus does not give.
+        UsageError: a layer or mask token it does not have, or logits to distil that the corpus would not give.
     """
+    last = verifier.layer_count - 1
+    beyond = [layer for layer in job.corpus.layers if not 0 <= layer <= last]
+    if beyond:
+        raise UsageError(f"--layers: there is no layer {beyond[0]}; the verifier has 0 to {last}")
+    if job.training.mask_token_id >= len(verifier.table):
+        raise UsageError(f"--mask-token: {job.training.mask_token_id} is none of the {len(verifier.table)} tokens")
+    if job.training.distil and job.corpus.layers[-1] != last:
+        raise UsageError(f"--distil: needs the last layer, {last}, as the last of --layers")
+
+
+def config_of(job: DrafterJob, verifier: TorchVerifier, draft_vocab: int) -> DflashConfig:
+    """A drafter as wide as its verifier."""
     stated, training = verifier.config, job.training
-    if training.mask_token_id >= len(verifier.table):
-        raise UsageError(f"--mask-token: {training.mask_token_id} is none of the verifier's {len(verifier.table)}")
-    if training.distil and job.corpus.layers[-1] != verifier.layer_count - 1:
-        raise UsageError(f"--distil: needs the last layer, {verifier.layer_count - 1}, as the last of --layers")
     heads = int(stated.num_attention_heads)
     return DflashConfig(
         hidden_size=verifier.hidden_size,
