@@ -13,10 +13,10 @@ def table_of(case: Case, arm: Arm) -> ArmMemory | None:
 
 
 def resident_bytes(table: ArmMemory) -> int:
-    """What the layers hold, added up again: positions x bytes a token. Without layers, the stated total."""
+    """What the layers hold, added up again: positions x bytes a token, and features. Without layers, the stated total."""
     if not table.layers:
         return table.total_bytes
-    return sum(layer.resident_positions * layer.bytes_per_token for layer in table.layers)
+    return sum(layer.resident_positions * layer.bytes_per_token for layer in table.layers) + (table.feature_bytes or 0)
 
 
 def full_bytes(table: ArmMemory) -> int:

@@ -30,7 +30,11 @@ class ArmSpec(Record):
     role: Literal["sut", "control", "peer"]
     engine: Literal["ar", "native-baseline", "incremental", "fused", "fused-carry", "mlx-lm-speculative"]
     label: str | None = Field(None, max_length=100, description="What the arm is presented as")
-    restoration: Literal["none", "identity", "ablate"] = "none"
+    restoration: Literal["none", "identity", "ablate", "f_theta"] = "none"
+    f_theta: ModelName | None = Field(None, description="The maps of restoration f_theta, named as a model")
+    residency: Literal["resident", "transient"] | None = Field(
+        None, description="Of restored K/V: kept, or made anew in every forward (f_theta alone, and its default)"
+    )
     exact_layers: Literal["none", "full_attention", "sliding_attention"] | tuple[int, ...] = "none"
     sink: int = Field(4, ge=0, le=4096)
     window: int = Field(64, ge=1, le=65536)

@@ -27,6 +27,7 @@ def kv_table(arm: str, layers: Sequence[KvLayer], restoration: Restoration, sequ
 
     `full_kv_bytes` is the naive figure: every layer keeps every position.
     """
+    features = restoration.feature_bytes
     rows = tuple(
         _row(index, layer, resident_positions(index, layer, restoration, sequence_length))
         for index, layer in enumerate(layers)
@@ -35,7 +36,8 @@ def kv_table(arm: str, layers: Sequence[KvLayer], restoration: Restoration, sequ
         arm=arm,
         sequence_length=sequence_length,
         layers=rows,
-        total_bytes=sum(row.resident_bytes for row in rows),
+        feature_bytes=None if features is None else features * sequence_length,
+        total_bytes=sum(row.resident_bytes for row in rows) + (features or 0) * sequence_length,
         full_kv_bytes=sequence_length * sum(layer.bytes_per_token for layer in layers),
     )
 
@@ -43,12 +45,14 @@ def kv_table(arm: str, layers: Sequence[KvLayer], restoration: Restoration, sequ
 def resident_positions(index: int, layer: KvLayer, restoration: Restoration, sequence_length: int) -> int:
     """Positions layer `index` holds when `sequence_length` positions were read and nothing follows yet.
 
-    A layer that drops what leaves sink + window holds the first `sink` and the last `window` of them, as far as its
-    own window reaches; every other layer (exact, restored, or no eviction at all) holds all its own window allows.
+    A layer that drops what leaves sink + window (or rebuilds it in every forward) holds the first `sink` and the last
+    `window` of them, as far as its own window reaches; every other layer (exact, restored, or no eviction at all) holds
+    all its own window allows.
     """
     oldest = max(0, sequence_length - layer.native_window) if layer.native_window is not None else 0
     window = restoration.window
-    dropping = restoration.mode == "ablate" and index not in (restoration.exact_layers or ())
+    rebuilding = restoration.mode == "f_theta" and restoration.residency == "transient"
+    dropping = (restoration.mode == "ablate" or rebuilding) and index not in (restoration.exact_layers or ())
     if not dropping or window is None or (layer.native_window is not None and window + 1 >= layer.native_window):
         return sequence_length - oldest
     sink = min(restoration.sink or 0, sequence_length)

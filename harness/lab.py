@@ -39,7 +39,15 @@ class Lab:
             EngineError: it cannot do what the arm asks for on this verifier.
         """
         spec = arm.spec
-        request = RestorationRequest(spec.restoration, spec.exact_layers, spec.sink, spec.window, spec.eviction)
+        request = RestorationRequest(
+            spec.restoration,
+            spec.exact_layers,
+            spec.sink,
+            spec.window,
+            spec.eviction,
+            f_theta=spec.f_theta,
+            residency=spec.residency,
+        )
         drafter = DrafterRequest(**spec.drafter.model_dump()) if spec.drafter is not None else None
         return build(spec.engine, self.verifier, EngineSettings(prefill_chunk, request, drafter))
 

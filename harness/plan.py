@@ -127,6 +127,14 @@ def _check(spec: ArmSpec, preset: TimedPreset) -> None:
         raise UsageError(f"{where}: engine {spec.engine} restores nothing; use engine incremental")
     if spec.restoration == "none" and spec.exact_layers != "none":
         raise UsageError(f"{where}: exact_layers without eviction mean nothing; set restoration, or drop exact_layers")
+    if (spec.restoration == "f_theta") != (spec.f_theta is not None):
+        raise UsageError(f"{where}: restoration f_theta names its weights in f_theta, and no other restoration has any")
+    if spec.residency is not None and spec.restoration not in ("identity", "f_theta"):
+        raise UsageError(
+            f"{where}: residency {spec.residency} of what restoration {spec.restoration} puts back: nothing"
+        )
+    if spec.residency == "transient" and spec.restoration != "f_theta":
+        raise UsageError(f"{where}: residency transient is for f_theta, which can make K/V anew")
     if spec.engine == "native-baseline" and spec.label != NATIVE_BASELINE_LABEL:
         raise UsageError(f"{where}: a native baseline is labelled {NATIVE_BASELINE_LABEL}; set label so")
     _check_drafter(spec, where)

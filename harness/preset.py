@@ -16,7 +16,7 @@ RESERVED_ARMS = ("oracle", "oracle_again", "needle_free")
 class NamedModel:
     """A model that a run loads, by the name its preset gives it."""
 
-    role: Literal["verifier", "drafter"]
+    role: Literal["verifier", "drafter", "f_theta"]
     name: str
 
 
@@ -76,9 +76,14 @@ class TimedPreset(BasePreset):
         return any(arm.drafter is not None and arm.drafter.kind == "dflash-torch" for arm in self.arms)
 
     def models(self) -> tuple[NamedModel, ...]:
-        """The verifier, then every drafter with weights, once."""
+        """The verifier, then every drafter and every f_theta with weights, once."""
         drafters = (arm.drafter.model for arm in self.arms if arm.drafter is not None and arm.drafter.model)
-        return (*super().models(), *(NamedModel("drafter", name) for name in dict.fromkeys(drafters)))
+        projections = (arm.f_theta for arm in self.arms if arm.f_theta)
+        return (
+            *super().models(),
+            *(NamedModel("drafter", name) for name in dict.fromkeys(drafters)),
+            *(NamedModel("f_theta", name) for name in dict.fromkeys(projections)),
+        )
 
 
 class NiahPreset(TimedPreset):

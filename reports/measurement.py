@@ -25,6 +25,10 @@ class Restoration(Record):
         description="strict: a query never sees evicted K/V; after: evicted once the whole prompt was read",
     )
     residency: Literal["resident", "transient"] | None = None
+    weights: Digest | None = Field(None, description="Digest of the f_theta; none for modes without weights")
+    feature_bytes: Bytes | None = Field(
+        None, description="Bytes of proposer features kept for each position, counted with the K/V"
+    )
 
 
 class DrafterInfo(Record):

@@ -24,6 +24,9 @@ class ArmMemory(Record):
     sample: Count | None = None
     sequence_length: Count
     layers: tuple[LayerMemory, ...]
+    feature_bytes: Bytes | None = Field(
+        None, description="Proposer features that stay resident, in all; none where no proposer keeps any"
+    )
     total_bytes: Bytes
     full_kv_bytes: Bytes
     measured_bytes: Bytes | None = None

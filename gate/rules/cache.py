@@ -73,19 +73,25 @@ def _bytes_fault(arm: Arm, row: Measurement, full: int | None, layers: int) -> F
         return None
     step, bound = thresholds.CACHE_STEP, (arm.restoration.sink or 0) + (arm.restoration.window or 0)
     pairs = growing * tokens + (layers - growing) * min(tokens, bound)
-    low = pairs * full / (layers * (tokens + step)) * (1 - thresholds.MEMORY_GAP)
-    high = (pairs + growing * step) * full / (layers * tokens) * thresholds.MAX_BYTES_EXCESS
+    features = (arm.restoration.feature_bytes or 0) * tokens
+    low = (pairs * full / (layers * (tokens + step)) + features) * (1 - thresholds.MEMORY_GAP)
+    high = ((pairs + growing * step) * full / (layers * tokens) + features) * thresholds.MAX_BYTES_EXCESS
     if low <= found <= high:
         return None
     return Finding(
         f"{arm.name}, sample {row.sample}, repeat {row.repeat}: {found} K/V bytes at the end of prefill; the "
-        f"{pairs} (layer, position) pairs it keeps take {low:.0f} to {high:.0f} by what the oracle held",
+        f"{pairs} (layer, position) pairs it keeps{_and_features(features)} take {low:.0f} to {high:.0f} by what the "
+        "oracle held",
         arm=arm.name,
         sample=row.sample,
         field="kv_bytes_prefill",
         found=str(found),
         allowed=f"{low:.0f} to {high:.0f}",
     )
+
+
+def _and_features(count: int) -> str:
+    return f" and {count} bytes of features" if count else ""
 
 
 def _growing_layers(kept: Restoration, layers: int) -> int | None:

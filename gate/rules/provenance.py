@@ -1,13 +1,14 @@
 """Where a report comes from: enough to run it again, on code that exists, with models that are the ones they claim."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gate import thresholds
 from gate.case import WEIGHTLESS_DRAFTERS, Case
 from gate.registry import claim_rule, evidence_rule
 from gate.rule import ALL_METRICS, Finding
 from reports.claims import Claim
+from reports.measurement import Arm
 from reports.provenance import ModelInfo
 from reports.report import Report
 
@@ -121,9 +122,7 @@ def model_unidentified(case: Case) -> Iterator[Finding]:
         needed = arm.drafter is not None and arm.drafter.name not in WEIGHTLESS_DRAFTERS
         if (needed or weights is not None) and (weights is None or weights not in drafters):
             yield _not_listed(arm.name, "drafter.weights", "drafter", str(weights)[:23], len(drafters))
-        projects = arm.restoration is not None and arm.restoration.mode == "f_theta"
-        if projects and not any(model.role == "f_theta" for model in models):
-            yield _not_listed(arm.name, "restoration.mode", "f_theta", "f_theta", 0)
+        yield from _unlisted_projection(case, arm, [model.weights for model in models if model.role == "f_theta"])
     yield from _unused(case, models)
     parity = case.report.parity
     if parity is not None and (parity.drafter_weights is None or parity.drafter_weights not in drafters):
@@ -133,6 +132,14 @@ def model_unidentified(case: Case) -> Iterator[Finding]:
 def _told(value: object) -> bool:
     """It is there, and not blank."""
     return bool(value.strip()) if isinstance(value, str) else bool(value)
+
+
+def _unlisted_projection(case: Case, arm: Arm, listed: Sequence[str | None]) -> Iterator[Finding]:
+    """An f_theta arm names the digest of its maps (other tools' reports do not), and it is one of those `listed`."""
+    kept = arm.restoration
+    if kept is None or kept.mode != "f_theta" or kept.weights in listed or (case.imported and listed):
+        return
+    yield _not_listed(arm.name, "restoration.weights", "f_theta", str(kept.weights)[:23], len(listed))
 
 
 def _unused(case: Case, models: tuple[ModelInfo, ...]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""`k3 train`: weights of one's own. Training needs PyTorch; everything that is wrong with the flags is said first."""
+"""`k3 train`: weights of one's own. A drafter needs PyTorch; everything that is wrong with the flags is said first."""
 
 import sys
 from enum import StrEnum
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.commands import train_ftheta
 from harness.errors import CannotRunError, UsageError
 from harness.models.resolve import resolve
 from harness.models.verify import TORCH_REMEDY, torch_available
@@ -26,7 +27,10 @@ class Precision(StrEnum):
 
 @app.callback()
 def group() -> None:
-    """Train a drafter for a verifier."""
+    """Train a drafter or an f_theta for a verifier."""
+
+
+app.command("ftheta")(train_ftheta.command)
 
 
 @app.command("drafter")
@@ -139,5 +143,8 @@ def parse_layers(text: str) -> tuple[int, ...]:
 
 def command_line(arguments: list[str]) -> str:
     """The command as the manifest keeps it: folders by their last part alone."""
-    words = (part if "/" not in part else Path(part).name for part in arguments)
-    return " ".join(["k3", *words])
+    words = ["k3"]
+    for argument in arguments:
+        flag, equals, value = argument.rpartition("=")
+        words.append(f"{flag}{equals}{Path(value).name}" if "/" in value else argument)
+    return " ".join(words)

@@ -28,7 +28,8 @@ class RestorationRequest:
     """What an arm asks for, before the model is known.
 
     `exact_layers` is a list of layers, a layer type (`full_attention`, `sliding_attention`) that stands for all
-    layers of that type, or `none`. `sink`, `window` and `eviction` mean nothing in mode `none`.
+    layers of that type, or `none`. `sink`, `window` and `eviction` mean nothing in mode `none`. `f_theta` names the
+    weights of that mode, as a model is named; `residency` None is the mode's own: transient for f_theta.
     """
 
     mode: RestorationMode = "none"
@@ -36,6 +37,8 @@ class RestorationRequest:
     sink: int = 4
     window: int = 64
     eviction: Literal["strict", "after"] = "strict"
+    f_theta: str | None = None
+    residency: Literal["resident", "transient"] | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class DrafterRequest:
     seeded permutation of the vocabulary.
     """
 
-    kind: Literal["ngram", "model", "dflash", "dflash-torch"]
+    kind: Literal["ngram", "model", "dflash", "dflash-torch", "combined"]
     model: str | None = None
     block_size: int = 8
     graph: Literal["two_phase", "single"] = "two_phase"

@@ -48,6 +48,7 @@ from reports.report import Kind, Report
 LAYERS = 30
 BYTES_PER_LAYER_TOKEN = 1536
 SINK, WINDOW = 4, 64
+F_THETA = "f-theta-smollm2"
 PREFILL_S_PER_TOKEN = 0.0008
 STEP_S = 0.06
 END_OF_TURN = 2
@@ -161,7 +162,7 @@ def measured_niah(setup: Setup) -> Report:
         ),
     ]  # fmt: skip
     prompts = _prompts(setup, answers, ("main", "needle_free"))
-    f_theta = (_model("f_theta", "f-theta-smollm2"),) if "f_theta" in setup.suts else ()
+    f_theta = (_model("f_theta", F_THETA),) if "f_theta" in setup.suts else ()
     return _assemble("niah", setup, recipes, prompts, f_theta, stops=True)
 
 
@@ -189,6 +190,7 @@ def _bounded(mode: str, residency: str = "resident") -> Restoration:
             "window": WINDOW,
             "eviction": "strict",
             "residency": residency if mode != "ablate" else None,
+            "weights": _digest(F_THETA) if mode == "f_theta" else None,
         }
     )
 

@@ -21,7 +21,10 @@ RESTORATION = "restoration"
 
 @dataclass
 class Counters:
-    """(layer, position) pairs, counted where arrays are written or dropped; the largest mask as (queries, keys)."""
+    """(layer, position) pairs, counted where arrays are written, rebuilt for the first time, or dropped.
+
+    `largest_mask` is (queries, keys).
+    """
 
     restored: int = 0
     evicted: int = 0
@@ -43,7 +46,8 @@ class Group:
 class LayerCache:
     """K/V of one layer: `keys` and `values` are (1, K/V heads, slots, head size), None before the first chunk.
 
-    `remade` is what the restorer made for positions that are being evicted, until it is written.
+    `remade` is what the restorer made for positions that are being evicted, until it is written. `rebuilt_until` is
+    the position up to which a rebuilding layer has shown rebuilt K/V.
     """
 
     layer: int
@@ -55,6 +59,7 @@ class LayerCache:
     keys: mx.array | None = None
     values: mx.array | None = None
     remade: tuple[mx.array, mx.array] | None = field(default=None, repr=False)
+    rebuilt_until: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -79,12 +84,31 @@ class LayerCache:
             keys = mx.concatenate([self.keys, keys], axis=2)
             values = mx.concatenate([self.values, values], axis=2)
         self.keys, self.values = keys, values
+        if plan.rebuilt:
+            return self._with_rebuilt(plan.rebuilt, keys, values)
         if self.group.rule.policy != "restore" or not plan.evicted:
             return keys, values
         restored_keys, restored_values = self.restore(plan)
         if not plan.crosses_window:
             return keys, values
         return mx.concatenate([keys, restored_keys], axis=2), mx.concatenate([values, restored_values], axis=2)
+
+    def _with_rebuilt(self, positions: range, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
+        """The K/V held, then those rebuilt at `positions` for this forward alone.
+
+        In a chunk the rebuilding is timed apart from prefill; a decode step is not waited for.
+        """
+        if isinstance(self.group.plan, ChunkPlan):
+            mx.eval(keys, values)
+            with self.watch.stage(RESTORATION):
+                rebuilt_keys, rebuilt_values = self.restorer.rebuild(self.layer, positions)
+                mx.eval(rebuilt_keys, rebuilt_values)
+        else:
+            rebuilt_keys, rebuilt_values = self.restorer.rebuild(self.layer, positions)
+        first_time = positions.stop - max(positions.start, self.rebuilt_until)
+        self.counters.restored += max(0, first_time)
+        self.rebuilt_until = max(self.rebuilt_until, positions.stop)
+        return mx.concatenate([keys, rebuilt_keys], axis=2), mx.concatenate([values, rebuilt_values], axis=2)
 
     def restore(self, plan: ChunkPlan) -> tuple[mx.array, mx.array]:
         """Move out what `plan` evicts and make what replaces it; `settle` writes it. Timed apart from prefill."""
@@ -111,7 +135,7 @@ class LayerCache:
             self._write_restored(plan)
         if plan.kept is not None:
             leaving = len(plan.held) - len(plan.kept)
-            dropped = len(plan.evicted) if self.group.rule.policy == "drop" else 0
+            dropped = len(plan.evicted) if self.group.rule.drops else 0
             self.counters.expired += leaving - dropped
             self._keep(mx.array(plan.kept))
 
@@ -150,9 +174,11 @@ class LayerCache:
             position, slot = plan.leaving
             self.remade = self._remake(range(position, position + 1), mx.array([slot]))
         held_keys, held_values = self._arrays()
-        if plan.used == plan.capacity:
-            return held_keys, held_values
-        return held_keys[..., : plan.used, :], held_values[..., : plan.used, :]
+        if plan.used < plan.capacity:
+            held_keys, held_values = held_keys[..., : plan.used, :], held_values[..., : plan.used, :]
+        if plan.rebuilt:
+            return self._with_rebuilt(plan.rebuilt, held_keys, held_values)
+        return held_keys, held_values
 
     def _arrays(self) -> tuple[mx.array, mx.array]:
         """The arrays, once there are some."""
@@ -191,6 +217,7 @@ class EvictingCache:
         """One rule a layer; with `evicting` false nothing is evicted until `evict`."""
         self.counters = Counters()
         self.watch = Stopwatch()
+        self.restorer = restorer
         groups = {rule: Group(rule, Layout(rule, evicting)) for rule in dict.fromkeys(rules)}
         self.groups = tuple(groups.values())
         self.layers = tuple(
@@ -199,8 +226,8 @@ class EvictingCache:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all layers' arrays."""
-        return sum(layer.nbytes for layer in self.layers)
+        """Bytes of all layers' arrays, and of what the restorer keeps to rebuild others from."""
+        return sum(layer.nbytes for layer in self.layers) + self.restorer.nbytes
 
     def begin_chunk(self, length: int) -> None:
         """Plan a chunk of the prompt and make its masks, each (chunk, resident positions)."""
@@ -231,11 +258,15 @@ class EvictingCache:
                 layer.restore(plan)
         self.end_chunk()
 
+    def observe(self, hidden: mx.array) -> None:
+        """Show the restorer what enters its layer. In a chunk it is waited for and timed, in a decode step not."""
+        self.restorer.observe(hidden, wait=isinstance(self.groups[0].plan, ChunkPlan))
+
     def begin_step(self) -> None:
         """Plan a decode step. No mask is needed: no layer holds what the step may not see."""
         for group in self.groups:
             group.plan, group.mask = group.layout.plan_step(), None
 
-    def remade(self) -> list[tuple[mx.array, mx.array]]:
-        """What will be written back at the next step; to be evaluated with the present one."""
-        return [layer.remade for layer in self.layers if layer.remade is not None]
+    def remade(self) -> list[object]:
+        """What the next step will find: K/V to write back, and what was kept; to be evaluated with the present one."""
+        return [*(layer.remade for layer in self.layers if layer.remade is not None), *self.restorer.arrays()]

@@ -28,6 +28,8 @@ class Backbone:
         """Hidden states after the last layer, before the norm, shape (1, L, hidden); `cache` is planned already."""
         hidden = self.embed(tokens)
         for layer, layer_cache in zip(self.layers, cache.layers, strict=True):
+            if layer_cache.layer == cache.restorer.capture_layer:
+                cache.observe(hidden)
             hidden = layer(hidden, layer_cache.group.mask, layer_cache)
         return hidden
 

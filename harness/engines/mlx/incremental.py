@@ -9,6 +9,7 @@ from mlx_lm.models.cache import make_prompt_cache
 
 from harness.engines.base import Block, DecodeLimit, Session, SessionStats
 from harness.engines.mlx.cache import RESTORATION, EvictingCache
+from harness.engines.mlx.f_theta import load_f_theta
 from harness.engines.mlx.forward import take_apart
 from harness.engines.mlx.layout import LayerRule
 from harness.engines.mlx.load import Verifier
@@ -36,7 +37,7 @@ class EvictingSession:
 
 
 class IncrementalEngine:
-    """Restoration `identity` and `ablate` over an evicting cache; `none` over the model's own caches."""
+    """Restoration `identity`, `ablate` and `f_theta` over an evicting cache; `none` over the model's own caches."""
 
     name: ClassVar[str] = "incremental"
     decode_loop: ClassVar[str] = "incremental_step"
@@ -54,10 +55,14 @@ class IncrementalEngine:
         self._restoration = resolve_restoration(settings.restoration, facts.layer_types)
         self._backbone = take_apart(verifier.model, facts.architecture)
         self._restorer: Restorer | None = None
-        if self._restoration.mode != "none":
+        if self._restoration.mode == "f_theta":
+            self._restorer, self._restoration = load_f_theta(settings.restoration, self._restoration, verifier)
+        elif self._restoration.mode != "none":
             self._restorer = make_restorer(self._restoration.mode)
+        if self._restorer is not None:
             windows = [layer.native_window for layer in facts.kv_layers]
             self._rules = layer_rules(self._restoration, self._restorer, windows)
+            self._chunk = chunk_length(settings.prefill_chunk, self._rules, self._restorer)
 
     @property
     def restoration(self) -> Restoration:
@@ -75,7 +80,7 @@ class IncrementalEngine:
             caches = make_prompt_cache(self._model)
             return NativeSession(caches, native_prefill(self._model, caches, tokens, self._chunk))
         strict = self._restoration.eviction == "strict"
-        cache = EvictingCache(self._rules, evicting=strict, restorer=self._restorer)
+        cache = EvictingCache(self._rules, evicting=strict, restorer=self._restorer.fresh())
         for part in chunks(tokens, self._chunk):
             self._read(part, cache)
         first = self._backbone.next_token(self._read(mx.array([[tokens[-1]]]), cache))
@@ -117,7 +122,7 @@ class IncrementalEngine:
             restored_positions=cache.counters.restored,
             evicted_positions=cache.counters.evicted,
             restoration_s=cache.watch.total(RESTORATION),
-            aux_s=0.0,
+            aux_s=cache.restorer.seconds,
             kv_bytes=cache.nbytes,
             fallbacks=(),
         )
@@ -130,9 +135,20 @@ def layer_rules(restoration: Restoration, restorer: Restorer, windows: Sequence[
     return tuple(
         LayerRule("keep", native_window=native)
         if index in exact
-        else LayerRule("restore" if restorer.restores(index) else "drop", sink, window, native)
+        else LayerRule(restorer.policy(index), sink, window, native)
         for index, native in enumerate(windows)
     )
+
+
+def chunk_length(wanted: int, rules: Sequence[LayerRule], restorer: Restorer) -> int:
+    """Tokens read at once: at most a window where layers below the observed one restore from what was observed.
+
+    What such a layer shows a query was observed `window` positions before it or earlier, so in an earlier chunk. By
+    the per-query rule the chunk changes no result, only speed.
+    """
+    below = rules[: restorer.capture_layer or 0]
+    windows = [rule.window for rule in below if rule.evicts and rule.policy in ("restore", "rebuild")]
+    return min([wanted, *windows])
 
 
 def _own(session: Session) -> EvictingSession:

@@ -11,14 +11,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Policy = Literal["keep", "restore", "drop"]
+Policy = Literal["keep", "restore", "drop", "rebuild"]
 Positions = NDArray[np.int64]
 GROWTH = 256
 
 
 @dataclass(frozen=True)
 class LayerRule:
-    """How a layer treats positions that leave sink + window: keep its own K/V, restore there, or drop them."""
+    """How a layer treats positions that leave sink + window: keep its own K/V, restore there, or drop them.
+
+    `rebuild` drops them too, and shows in every forward K/V made anew for them (`LayerRule.rebuilt`), held nowhere.
+    """
 
     policy: Policy
     sink: int = 0
@@ -33,9 +36,21 @@ class LayerRule:
     @property
     def capacity(self) -> int | None:
         """The most positions resident during one step, the query's own included; None grows without bound."""
-        if self.evicts and self.policy == "drop":
+        if self.drops:
             return self.sink + self.window + 1
         return self.native_window
+
+    @property
+    def drops(self) -> bool:
+        """Whether the K/V of evicted positions leave the arrays."""
+        return self.evicts and self.policy in ("drop", "rebuild")
+
+    def rebuilt(self, first: int, last: int) -> range:
+        """Positions that left sink + window and that some query from `first` to `last` sees rebuilt."""
+        if not self.evicts or self.policy != "rebuild":
+            return range(0)
+        oldest = max(self.sink, first - self.native_window + 1) if self.native_window is not None else self.sink
+        return range(oldest, max(oldest, last - self.window))
 
 
 @dataclass(frozen=True)
@@ -46,7 +61,8 @@ class ChunkPlan:
     in slots from `evicted_slot` on; those below `restored_before` left (and were restored, if the layer restores)
     in an earlier chunk. `crosses_window`: some of them leave the window of a query of this very chunk, so that a
     restoring layer must show what it restored there, in columns of its own behind the own K/V. `kept` are the slots
-    to keep for the next query, None if all of them.
+    to keep for the next query, None if all of them. `rebuilt` are the positions a rebuilding layer shows in columns of
+    its own.
     """
 
     first: int
@@ -57,6 +73,7 @@ class ChunkPlan:
     restored_before: int
     crosses_window: bool
     kept: Positions | None
+    rebuilt: range
 
 
 @dataclass(frozen=True)
@@ -64,8 +81,8 @@ class StepPlan:
     """One decode step: the new K/V go to `slot`, and the first `used` slots are all visible.
 
     `leaving` is the position that will be evicted at the next step, with its slot, so that what replaces it can be
-    made ahead. `compact` lists the slots to keep first, in order, when more left than arrives; `capacity` is what the
-    arrays must hold.
+    made ahead. `rebuilt` are the positions a rebuilding layer shows behind its slots. `compact` lists the slots to
+    keep first, in order, when more left than arrives; `capacity` is what the arrays must hold.
     """
 
     slot: int
@@ -76,6 +93,7 @@ class StepPlan:
     expired: int
     leaving: tuple[int, int] | None
     compact: Positions | None
+    rebuilt: range
 
 
 class Layout:
@@ -115,7 +133,7 @@ class Layout:
         stays = np.ones(len(held), dtype=bool)
         if self.rule.native_window is not None:
             stays &= held >= self.next - self.rule.native_window
-        if self._evicting and self.rule.policy == "drop":
+        if self._evicting and self.rule.drops:
             stays &= (held < self.rule.sink) | (held >= self._frontier)
         self._held = held[stays]
         return ChunkPlan(
@@ -127,7 +145,11 @@ class Layout:
             restored_before=before,
             crosses_window=length > 0 and len(evicted) > 0 and self.next - 1 - before > self.rule.window,
             kept=None if stays.all() else np.flatnonzero(stays),
+            rebuilt=self._rebuilt(first, self.next - 1) if length else range(0),
         )
+
+    def _rebuilt(self, first: int, last: int) -> range:
+        return self.rule.rebuilt(first, last) if self._evicting else range(0)
 
     def plan_step(self) -> StepPlan:
         """Plan the decode step of position `self.next`, and take it as read."""
@@ -144,7 +166,10 @@ class Layout:
         self.next += 1
         if slot >= self._capacity:
             self._capacity = min(self._capacity + GROWTH, self.rule.capacity or self._capacity + GROWTH)
-        return StepPlan(slot, len(slots), self._capacity, evicted, evicted_slot, expired, self._leaving(), compact)
+        rebuilt = self._rebuilt(position, position)
+        return StepPlan(
+            slot, len(slots), self._capacity, evicted, evicted_slot, expired, self._leaving(), compact, rebuilt
+        )
 
     def _evict_for(self, position: int) -> tuple[int | None, int, list[int]]:
         """Evict the one position that leaves the window when `position` is read, if any."""
@@ -195,24 +220,26 @@ class Layout:
 
 
 def visible(rule: LayerRule, plan: ChunkPlan) -> NDArray[np.bool_] | None:
-    """Who sees what in a chunk, shape (queries, positions held), then the restored ones if the plan shows any.
+    """Who sees what in a chunk, shape (queries, positions held), then the restored or rebuilt ones if it shows any.
 
     Returns None when everything up to a query's own position is visible to it.
     """
     last = plan.first + plan.length - 1
     native = rule.native_window or last + 1
-    within_native = last - int(plan.held[0]) < native
-    if within_native and not plan.crosses_window:
+    oldest = min([int(plan.held[0]), *plan.rebuilt[:1]])
+    within_native = last - oldest < native
+    if within_native and not plan.crosses_window and not plan.rebuilt:
         return None
     queries = np.arange(plan.first, last + 1, dtype=np.int32)[:, None]
     positions = plan.held.astype(np.int32)[None]
     seen = positions <= queries
-    if plan.crosses_window:
+    if plan.crosses_window or plan.rebuilt:
         near = positions >= queries - rule.window
         near |= positions < (plan.restored_before if rule.policy == "restore" else rule.sink)
         seen &= near
-    if plan.crosses_window and rule.policy == "restore":
-        restored = np.arange(plan.evicted.start, plan.evicted.stop, dtype=np.int32)[None]
+    beside = plan.evicted if plan.crosses_window and rule.policy == "restore" else plan.rebuilt
+    if beside:
+        restored = np.arange(beside.start, beside.stop, dtype=np.int32)[None]
         seen = np.concatenate([seen, restored < queries - rule.window], axis=1)
         positions = np.concatenate([positions, restored], axis=1)
     if not within_native:

@@ -1,4 +1,4 @@
-"""What is put back at evicted positions. One class a mode; a further mode is one more class (or file) here.
+"""What is put back at evicted positions. One class a mode; the one with weights, f_theta, has a file of its own.
 
 `identity` puts back the verifier's own K/V, which left the cache at eviction: a control of the machinery, since its
 output must equal the oracle's. `ablate` puts back nothing: the control that shows what the evicted K/V were worth.
@@ -6,10 +6,11 @@ output must equal the oracle's. `ablate` puts back nothing: the control that sho
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal, Protocol, Self
 
 import mlx.core as mx
 
+from harness.engines.mlx.layout import Policy
 from harness.engines.registry import RestorationRequest
 from harness.errors import EngineError, UsageError
 from reports.measurement import Restoration, RestorationMode
@@ -30,37 +31,101 @@ class Restorer(Protocol):
 
     mode: ClassVar[RestorationMode]
 
-    def restores(self, layer: int) -> bool:
-        """Whether this layer gets K/V back; where not, evicted positions are gone."""
+    @property
+    def nbytes(self) -> int:
+        """Bytes it keeps for this prompt besides the cache."""
+        ...
+
+    @property
+    def capture_layer(self) -> int | None:
+        """The layer whose input it wants to observe; None if it needs none."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """Seconds it spent observing."""
+        ...
+
+    def arrays(self) -> list[mx.array]:
+        """What it keeps, to be evaluated."""
+        ...
+
+    def fresh(self) -> "Restorer":
+        """A restorer of the same kind for another prompt."""
+        ...
+
+    def policy(self, layer: int) -> Policy:
+        """What happens to positions evicted in this layer: `restore`, `rebuild` or `drop`."""
+        ...
+
+    def observe(self, hidden: mx.array, wait: bool) -> None:
+        """Take note of what enters `capture_layer`, (1, L, hidden); with `wait` in an evaluated graph."""
         ...
 
     def restore(self, evicted: Evicted) -> tuple[mx.array, mx.array]:
         """Keys (after RoPE at their absolute positions) and values to write, in the shapes of `evicted`."""
         ...
 
+    def rebuild(self, layer: int, positions: range) -> tuple[mx.array, mx.array]:
+        """Keys (after RoPE) and values of `positions` for one forward, each (1, K/V heads, n, head size)."""
+        ...
 
-class Identity:
+
+class Memoryless:
+    """A restorer that keeps nothing and rebuilds nothing."""
+
+    mode: ClassVar[RestorationMode]
+    nbytes = 0
+    capture_layer: int | None = None
+    seconds = 0.0
+
+    def fresh(self) -> Self:
+        """Itself."""
+        return self
+
+    def arrays(self) -> list[mx.array]:
+        """Nothing."""
+        return []
+
+    def observe(self, hidden: mx.array, wait: bool) -> None:
+        """Never called, since there is no `capture_layer`.
+
+        Raises:
+            EngineError: always.
+        """
+        raise EngineError(f"restoration {self.mode} observes nothing, yet it was shown {hidden.shape[1]} positions")
+
+    def rebuild(self, layer: int, positions: range) -> tuple[mx.array, mx.array]:
+        """Never called, since no layer is rebuilt.
+
+        Raises:
+            EngineError: always.
+        """
+        raise EngineError(f"restoration {self.mode} rebuilds nothing, yet layer {layer} asked for {len(positions)}")
+
+
+class Identity(Memoryless):
     """The verifier's own K/V, as they were."""
 
     mode: ClassVar[RestorationMode] = "identity"
 
-    def restores(self, layer: int) -> bool:
-        """Every layer."""
-        return True
+    def policy(self, layer: int) -> Policy:
+        """Every layer restores."""
+        return "restore"
 
     def restore(self, evicted: Evicted) -> tuple[mx.array, mx.array]:
         """What was moved out."""
         return evicted.keys, evicted.values
 
 
-class Ablate:
+class Ablate(Memoryless):
     """Nothing."""
 
     mode: ClassVar[RestorationMode] = "ablate"
 
-    def restores(self, layer: int) -> bool:
-        """No layer."""
-        return False
+    def policy(self, layer: int) -> Policy:
+        """No layer restores."""
+        return "drop"
 
     def restore(self, evicted: Evicted) -> tuple[mx.array, mx.array]:
         """Never called by a cache, since no layer restores.
@@ -75,7 +140,7 @@ RESTORERS: dict[RestorationMode, type[Identity] | type[Ablate]] = {"identity": I
 
 
 def make_restorer(mode: RestorationMode) -> Restorer:
-    """The restorer of a mode that evicts.
+    """The restorer of a mode that evicts and needs no weights.
 
     Raises:
         EngineError: this engine has none for `mode`.
@@ -98,6 +163,10 @@ def resolve_restoration(request: RestorationRequest, layer_types: Sequence[str])
         return Restoration(mode="none")
     if request.sink < 0 or request.window < 1:
         raise UsageError(f"sink {request.sink}, window {request.window}: sink is 0 or more and window 1 or more")
+    if (request.mode == "f_theta") != (request.f_theta is not None):
+        raise UsageError(f"restoration {request.mode}: f_theta names its weights, and no other mode has any")
+    if request.residency == "transient" and request.mode != "f_theta":
+        raise UsageError(f"restoration {request.mode}: residency transient is for f_theta, which can rebuild K/V")
     exact = exact_layers(request.exact_layers, layer_types)
     if len(exact) == len(layer_types):
         raise EngineError(f"restoration {request.mode}: all {len(exact)} layers are exact, so nothing would be evicted")
@@ -107,8 +176,15 @@ def resolve_restoration(request: RestorationRequest, layer_types: Sequence[str])
         sink=request.sink,
         window=request.window,
         eviction=request.eviction,
-        residency=None if request.mode == "ablate" else "resident",
+        residency=_residency(request),
     )
+
+
+def _residency(request: RestorationRequest) -> Literal["resident", "transient"] | None:
+    """As asked; by default f_theta is transient, and what is put back otherwise stays."""
+    if request.mode == "ablate":
+        return None
+    return request.residency or ("transient" if request.mode == "f_theta" else "resident")
 
 
 def exact_layers(spec: tuple[int, ...] | str, layer_types: Sequence[str]) -> tuple[int, ...]:

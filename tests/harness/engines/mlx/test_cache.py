@@ -81,12 +81,7 @@ def test_evicting_before_anything_was_read_is_an_error() -> None:
 
 
 def test_a_restorer_that_returns_another_shape_is_caught() -> None:
-    class Short:
-        mode = "identity"
-
-        def restores(self, layer: int) -> bool:
-            return True
-
+    class Short(Identity):
         def restore(self, evicted: Evicted) -> tuple[mx.array, mx.array]:
             return evicted.keys[:, :, :-1], evicted.values
 

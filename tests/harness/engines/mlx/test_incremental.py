@@ -13,7 +13,7 @@ from harness.engines.mlx.cache import EvictingCache
 from harness.engines.mlx.forward import take_apart
 from harness.engines.mlx.incremental import EvictingSession, layer_rules
 from harness.engines.mlx.load import Verifier
-from harness.engines.mlx.restoration import Evicted, Restorer, make_restorer, resolve_restoration
+from harness.engines.mlx.restoration import Evicted, Identity, Restorer, make_restorer, resolve_restoration
 from harness.engines.registry import EngineSettings, RestorationRequest, build
 from harness.errors import EngineError, UsageError
 from harness.kv_formula import kv_table
@@ -118,13 +118,8 @@ def test_logits_are_those_of_dense_masked_attention(  # type: ignore[no-untyped-
     assert {layer.offset for layer in cache.layers} == {prompt + steps}
 
 
-class Dimmed:
+class Dimmed(Identity):
     """Puts back half of every key: any query that sees own K/V in place of restored ones shows."""
-
-    mode = "identity"
-
-    def restores(self, layer: int) -> bool:
-        return True
 
     def restore(self, evicted: Evicted) -> tuple[mx.array, mx.array]:
         return evicted.keys * 0.5, evicted.values

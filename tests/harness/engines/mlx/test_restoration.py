@@ -39,7 +39,7 @@ def test_identity_returns_what_left_and_ablation_refuses_to_return() -> None:
     keys, values = make_restorer("identity").restore(moved)
     assert keys is moved.keys
     assert values is moved.values
-    assert Identity().restores(0)
-    assert not Ablate().restores(0)
+    assert Identity().policy(0) == "restore"
+    assert Ablate().policy(0) == "drop"
     with pytest.raises(EngineError, match="puts nothing back"):
         Ablate().restore(moved)
