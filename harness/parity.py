@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import OutputError, UsageError
-from harness.journal import remove_leftovers
+from harness.journal import remove_leftovers, unfinished
 from harness.lab import open_lab
 from harness.new_report import new_report
 from harness.outline import PlannedArm
@@ -61,9 +61,7 @@ def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
         not fit. CannotRunError: a runtime is not installed.
     """
     preset = plan.preset
-    if out.exists() or not os.access(out.parent, os.W_OK):
-        raise OutputError(f"{out}: exists, or its folder cannot be written; choose another --out")
-    remove_leftovers(out)
+    _check_free(out, plan)
     progress(0, preset.samples, f"loading {preset.model}")
     verifier, *others = preset.models()
     lab = open_lab(verifier.name, others)
@@ -88,3 +86,14 @@ def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
     except OSError as error:
         raise OutputError(f"{out}: cannot be written ({error.strerror}); choose another --out") from error
     return report
+
+
+def _check_free(out: Path, plan: ParityPlan) -> None:
+    """Nothing is at `out` but the report of this very run, killed before it was judged; that one is made again."""
+    if out.exists():
+        found = unfinished(out)
+        if found is None or (found.kind, found.preset) != ("parity", plan.preset_info()):
+            raise OutputError(f"{out}: exists and is no unfinished run of this preset; choose another --out")
+    if not os.access(out.parent, os.W_OK):
+        raise OutputError(f"{out}: its folder cannot be written; choose another --out")
+    remove_leftovers(out)

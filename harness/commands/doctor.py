@@ -104,6 +104,7 @@ def _needs(models: dict[str, str]) -> list[Need]:
             "model smollm2-135m",
             "" if default.startswith("present") else "k3 models fetch smollm2-135m (eval does it by itself)",
         ),
+        Need("k3 parity", "torch", _module("torch", "pip install 'k3[torch]'")),
         Need("k3 models verify", "torch", _module("torch", "pip install 'k3[torch]'")),
         Need("provenance in a checkout", "git", "" if shutil.which("git") else "install git"),
     ]

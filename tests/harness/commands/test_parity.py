@@ -1,6 +1,11 @@
 """`k3 parity` from end to end: two real runtimes of a random drafter, and what their agreement unlocks."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +19,7 @@ from reports.report import Report, load_report, write_report
 from tests.harness.commands.tiny_runs import tiny_drafter, tiny_model
 
 FAITHFUL = Faithfulness(reference="transformers", tokens=600, argmax_agreement=1.0, largest_logit_gap=1e-4)
+ROOT = Path(__file__).resolve().parents[3]
 SMALL = ("--samples", "3", "--blocks", "4", "--items", "3")
 
 
@@ -150,6 +156,35 @@ def test_a_report_is_not_overwritten(model: Path, drafter: Path, tmp_path: Path)
     out.write_text("kept")
     assert run(arguments(model, drafter, out)) == 3
     assert out.read_text() == "kept"
+
+
+def test_a_run_killed_before_it_was_judged_is_made_again(model: Path, drafter: Path, tmp_path: Path) -> None:
+    out = tmp_path / "p.json"
+    run(arguments(model, drafter, out))
+    judged = load_report(out)
+    write_report(judged.replace(claims=(), gate=None), out)
+    assert run(arguments(model, drafter, out, "--blocks", "3")) == 3, "another run's"
+    assert run(arguments(model, drafter, out)) in (0, 2)
+    again = load_report(out)
+    assert (again.parity, again.claims) == (judged.parity, judged.claims)
+    assert again.gate is not None
+
+
+def test_an_interrupted_run_leaves_nothing(model: Path, drafter: Path, tmp_path: Path) -> None:
+    program = "import sys; from harness.cli import run; sys.exit(run(sys.argv[1:]))"
+    long = ["--samples", "300", "--blocks", "64"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *arguments(model, drafter, tmp_path / "p.json", *long)],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"K3_CACHE": str(tmp_path / "cache")},
+    )  # fmt: skip
+    while process.poll() is None and len(list(tmp_path.glob("cache/digests/*"))) < 2:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert said == "k3: interrupted\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
 
 
 def test_a_model_is_no_dflash_drafter(
