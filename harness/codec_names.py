@@ -13,7 +13,7 @@ from harness.errors import UsageError
 from harness.nearest import nearest
 
 DEFAULT_GROUP = 64
-_SETTINGS = re.compile(r"-?(?P<bits>\d{1,2})?(?:-g(?P<group>\d{1,4}))?")
+_SETTINGS = re.compile(r"(?:-?(?P<bits>\d{1,2}))?(?:-g(?P<group>\d{1,4}))?")
 
 
 @dataclass(frozen=True)
