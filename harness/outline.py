@@ -35,6 +35,9 @@ def drafter_text(drafter: DrafterSpec) -> str:
 
 
 def restoration_text(spec: ArmSpec) -> str:
-    """`identity, exact layers full_attention, sink 4, window 64, strict`."""
+    """`f_theta smollm2-135m-ftheta (transient), exact layers none, sink 4, window 64, strict`."""
     exact = spec.exact_layers if isinstance(spec.exact_layers, str) else ",".join(map(str, spec.exact_layers))
-    return f"{spec.restoration}, exact layers {exact}, sink {spec.sink}, window {spec.window}, {spec.eviction}"
+    maps = f" {spec.f_theta}" if spec.f_theta is not None else ""
+    residency = f" ({spec.residency})" if spec.residency is not None else ""
+    bounds = f"exact layers {exact}, sink {spec.sink}, window {spec.window}, {spec.eviction}"
+    return f"{spec.restoration}{maps}{residency}, {bounds}"

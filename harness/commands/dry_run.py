@@ -58,4 +58,6 @@ def _print_text(plan: Plan, needs: tuple[Need, ...]) -> None:
 def _shown(value: object) -> str:
     if isinstance(value, dict):
         return " ".join(f"{key} {_shown(inner)}" for key, inner in value.items())
+    if isinstance(value, list):
+        return "none" if not value else "; ".join(map(_shown, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
