@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from gate.facts import facts
+from gate.frontier import frontier
 from gate.judged import JudgedFile
 from gate.kvquant import summarise_codecs
 from gate.registry import find_rule
+from gate.render import frontier as recall_by_bytes
 from gate.render import kvquant
 from gate.render.cells import COLUMNS, WORDS, cells
 from gate.render.chart import svg
@@ -42,6 +44,7 @@ def page(report: Report, judged: JudgedFile) -> str:
         *_section("Claims", _claims(judged)),
         *_section("Violations", _violations(judged)),
         *_section("Arms", _arms(report, judged)),
+        *(_section("Recall against bytes", _frontier(report)) if frontier(report) else ()),
         *(_section("Codecs", _codecs(report)) if report.kv_quant is not None else ()),
         *_section("Where it comes from", _table("Provenance", ("", ""), facts(report).items(), words=2)),
         *_section("Rows", (line for arm in report.arms for line in _rows(arm))),
@@ -103,6 +106,15 @@ def _arms(report: Report, judged: JudgedFile) -> Iterator[str]:
     rows = [cells(arm) for arm in summarise(report, judged)]
     if rows:
         yield from _table("Medians over the rows of each arm", COLUMNS, rows, words=WORDS)
+
+
+def _frontier(report: Report) -> Iterator[str]:
+    """The picture, and its figures."""
+    points = frontier(report)
+    yield svg(recall_by_bytes.chart(points))
+    rows = (recall_by_bytes.row(point) for point in points)
+    columns, words = recall_by_bytes.COLUMNS, recall_by_bytes.WORDS
+    yield from _table("Recall and resident bytes of each arm that bounds its cache", columns, rows, words=words)
 
 
 def _codecs(report: Report) -> Iterator[str]:

@@ -42,7 +42,7 @@ def ensure(name: str) -> ResolvedModel:
         model = _fetch(name, known, known.source)
         fetched = True
     # Also after a fetch that died before it came to this, or when mlx has been upgraded since.
-    if load_faithfulness(model.folder, model.weights) is None:
+    if known.role == "verifier" and load_faithfulness(model.folder, model.weights) is None:
         if can_verify(model.weights):
             _verify(model)
         elif fetched:

@@ -20,7 +20,7 @@ ModelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 def _member(path: str) -> str:
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts or "\\" in path:
-        raise ValueError(f"{path!r} is not a plain path inside a wheel")
+        raise ValueError(f"{path!r} is not a plain path inside the package")
     return path
 
 
@@ -110,6 +110,7 @@ class ModelEntry(Record):
 
     summary: Name
     terms: str
+    role: Literal["verifier", "drafter", "f_theta"] = Field("verifier", description="Only verifiers are verified")
     source: Annotated[PackageSource | FolderSource | HubSource | ShippedSource, Field(discriminator="kind")]
 
 

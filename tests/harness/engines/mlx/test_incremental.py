@@ -219,7 +219,8 @@ def test_exact_layers_are_resolved_from_layer_types() -> None:
 @pytest.mark.parametrize(
     ("request_", "error", "says"),
     [
-        (RestorationRequest("f_theta"), EngineError, "f_theta"),
+        (RestorationRequest("f_theta"), UsageError, "names its weights"),
+        (RestorationRequest("identity", residency="transient"), UsageError, "transient is for f_theta"),
         (RestorationRequest("identity", (0, 1, 2, 3)), EngineError, "nothing would be evicted"),
         (RestorationRequest("identity", (9,)), UsageError, "no layer 9"),
         (RestorationRequest("identity", "sliding_attention"), UsageError, "no sliding_attention layer"),
