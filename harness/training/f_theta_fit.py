@@ -8,6 +8,7 @@ correlation matrix and G their covariance with the outputs (Hoerl and Kennard 19
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,7 @@ class Moments:
                 texts, positions = (int(count) for count in held["counts"])
                 names = ("features", "outputs", "squares", "products")
                 sums = [np.asarray(held[name], dtype=np.float64) for name in names]
-        except (OSError, ValueError, KeyError, EOFError) as error:
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
             raise ModelError(f"{path}: cannot be read; delete it to begin again") from error
         shapes = [(features,), (outputs,), (features, features), (features, outputs)]
         if stored != recipe or [array.shape for array in sums] != shapes:
