@@ -100,6 +100,7 @@ EXAMPLES: dict[str, Example] = {
     ),
     "STREAM_UNAUDITED": Example("a fused arm without `stream_audit`", "every distinct stream of the arm audited"),
     "STREAM_TIES": Example("5 ties in 240 tokens of float32", "no tie in 240 tokens, or one"),
+    "STREAM_SAMPLES": Example("token identity 1/1, one stream of 4 tokens", "5/5, streams of 10 tokens from 5 prompts"),
     "STREAM_REPEATED": Example("48 equal tokens for two prompts", "a stream of its own for every prompt"),
     "STREAM_AUDIT_MISMATCH": Example("40 tokens checked of a stream of 48", "48 tokens checked of a stream of 48"),
     "STREAM_AUDIT_SILENT": Example(
@@ -149,7 +150,9 @@ EXAMPLES: dict[str, Example] = {
         "recall by restoration over 5 rows, 3 of them restored", "recall by restoration, every row restored"
     ),
     "CONTROL_MISSING": Example("recall 5/5 by restoration, no other arm", "the same layers, nothing restored: 0/5"),
-    "CONTROL_RECALL_HIGH": Example("arm 5/5, control 5/5: the exact layers carry it", "arm 5/5, control 0/5"),
+    "CONTROL_RECALL_HIGH": Example(
+        "arm 5/5, control 5/5: the exact layers carry it; or 2/2 and 0/2, which luck explains", "arm 5/5, control 0/5"
+    ),
     "ORACLE_RECALL_LOW": Example("the oracle itself recalls 2/5", "the oracle recalls 5/5"),
     "NEEDLE_CONTROL": Example("a code recalled from a haystack without it", "0/5 from haystacks without a needle"),
     "RECALL_SCORING": Example("counted as right: the prompt's echo", "counted as right: an answer that ends by itself"),

@@ -9,6 +9,13 @@ MIN_DECODE_TOKENS = 32
 MIN_REPEATS = 3
 """Repeats a sample."""
 
+MIN_STREAM_SAMPLES = 5
+"""Distinct prompts whose streams are compared or counted before a share of them is printed: as many as for a ratio."""
+
+MIN_STREAM_TOKENS = 32
+"""Tokens of those streams together, each prompt once; a cache rolled back wrongly is right for up to 7 tokens a stream,
+and 5 prompts of which are not much more."""
+
 MAX_PREFILL_SPREAD = 3.0
 """Largest over smallest prefill seconds a token within an arm."""
 

@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 from gate import derive, thresholds
 from gate.case import Case
 from gate.controls import needle_free_faults, right_control_faults
-from gate.intervals import newcombe
+from gate.intervals import Share, newcombe
 from gate.ran import natively, restored
 from gate.registry import claim_rule
 from gate.rule import RECALL, Finding
 from reports.claims import Claim, RecallClaim
 from reports.measurement import NATIVE_BASELINE_LABEL, Arm, Measurement
+
+MOST_PROMPTS = 1000
+"""As many as a run can ask; more are no advice."""
 
 
 @claim_rule(
@@ -123,11 +126,13 @@ def control_missing(case: Case, claim: Claim) -> Iterator[Finding]:
 
 @claim_rule(
     "CONTROL_RECALL_HIGH",
-    title="The coupon: a control that recalls as well",
+    title="The coupon: a control that recalls as well, or cannot be told apart",
     catches="A claim of recall by restoration whose control recalls nearly as much: the 95 % interval of the "
-    f"difference reaches below {thresholds.CONTROL_DIFFERENCE_FLOOR:g}.",
+    f"difference reaches below {thresholds.CONTROL_DIFFERENCE_FLOOR:g}. So it does where the prompts are too few to "
+    "tell arm and control apart; the message then says how many with the same shares would do.",
     why="Recall carried by exact or native layers is there whatever the restoration does.",
-    fix="Restore the layers that carry recall instead of keeping them exact, or claim no more than `arm_recall`.",
+    fix="Restore the layers that carry recall instead of keeping them exact, or claim no more than `arm_recall`; where "
+    "the prompts are too few, ask more of them (`--samples`).",
     blocks=("restoration_recall",),
 )
 def control_recall_high(case: Case, claim: Claim) -> Iterator[Finding]:
@@ -145,10 +150,12 @@ def control_recall_high(case: Case, claim: Claim) -> Iterator[Finding]:
             continue
         difference = newcombe(ours, theirs)
         if difference.low < thresholds.CONTROL_DIFFERENCE_FLOOR:
+            enough = prompts_to_tell(ours, theirs)
+            few = f"; {ours.total} prompts are too few to tell, {enough} with these shares would do" if enough else ""
             yield Finding(
                 f"{arm.name} recalls {ours.correct} of {ours.total}, its control {control.name} {theirs.correct} of "
                 f"{theirs.total}: the difference {difference.value:.3g} [{difference.low:.3g}, {difference.high:.3g}] "
-                f"must stay above {thresholds.CONTROL_DIFFERENCE_FLOOR:g}",
+                f"must stay above {thresholds.CONTROL_DIFFERENCE_FLOOR:g}{few}",
                 arm=arm.name,
                 field="correct",
                 found=f"{difference.low:.3g}",
@@ -156,14 +163,28 @@ def control_recall_high(case: Case, claim: Claim) -> Iterator[Finding]:
             )
 
 
+def prompts_to_tell(ours: Share, theirs: Share) -> int | None:
+    """The least number of prompts at which shares like these would be told apart; none if no reasonable one does.
+
+    Shares that a number of prompts cannot have are rounded to the arm's disadvantage.
+    """
+    for total in range(ours.total + 1, MOST_PROMPTS + 1):
+        arm = Share(ours.correct * total // ours.total, total)
+        control = Share(-(-theirs.correct * total // theirs.total), total)
+        if newcombe(arm, control).low >= thresholds.CONTROL_DIFFERENCE_FLOOR:
+            return total
+    return None
+
+
 @claim_rule(
     "ORACLE_RECALL_LOW",
     title="A workload the model cannot do",
-    catches="A claim about an arm's recall while the oracle itself recalls under "
+    catches="A claim about recall, the oracle's own included, while the oracle itself recalls under "
     f"{thresholds.ORACLE_RECALL_FLOOR:g}, or was not scored.",
-    why="Where the plain model fails, an arm that recalls as much as it has recalled nothing.",
-    fix="Ask shorter or easier prompts, or take a model that can answer them.",
-    blocks=("restoration_recall", "arm_recall", "native_baseline_recall"),
+    why="Where the plain model fails, an arm that recalls as much as it has recalled nothing; and a 0 of the oracle is "
+    "about the prompts or the token budget, not about the model's cache.",
+    fix="Ask shorter or easier prompts, allow more new tokens, or take a model that can answer them.",
+    blocks=RECALL,
 )
 def oracle_recall_low(case: Case, claim: Claim) -> Iterator[Finding]:
     """The oracle recalls too little."""
@@ -176,7 +197,7 @@ def oracle_recall_low(case: Case, claim: Claim) -> Iterator[Finding]:
     elif found.rate < thresholds.ORACLE_RECALL_FLOOR:
         yield Finding(
             f"{oracle.name}: recalls {found.correct} of {found.total}; at least {thresholds.ORACLE_RECALL_FLOOR:g} is "
-            "needed",
+            "needed: the workload or its token budget does not fit the model",
             arm=oracle.name,
             field="correct",
             found=f"{found.rate:.3g}",

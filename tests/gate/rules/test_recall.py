@@ -3,6 +3,9 @@
 import pytest
 
 from gate.claims import propose
+from gate.intervals import Share
+from gate.judge import conclude
+from gate.rules.recall import prompts_to_tell
 from reports.claims import RecallClaim
 from reports.measurement import NATIVE_BASELINE_LABEL, Measurement
 from reports.report import Report
@@ -169,6 +172,30 @@ def test_an_unscored_control_is_none() -> None:
 def test_the_oracle_recalls_four_of_five(forgotten: int, fires: bool) -> None:
     report = say(niah(), "oracle", "ablate", range(forgotten))
     assert bool(ask("ORACLE_RECALL_LOW", report, CLAIM)) is fires
+
+
+def test_a_low_oracle_is_no_headline_of_its_own() -> None:
+    low = conclude(say(niah(), "oracle", "ablate", range(5)))
+    claim = next(one for one in low.claims if one.name == ORACLE)
+    assert "ORACLE_RECALL_LOW" in claim.withheld_by
+    assert "does not fit the model" in ask("ORACLE_RECALL_LOW", low, ORACLE)[0].message
+    assert not ask("ORACLE_RECALL_LOW", niah(), ORACLE)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "enough"),
+    [((2, 2), (0, 2), 3), ((1, 1), (0, 1), 3), ((4, 5), (1, 5), 14), ((5, 5), (5, 5), None), ((3, 5), (2, 5), None)],
+)
+def test_too_few_prompts_say_how_many_would_do(
+    ours: tuple[int, int], theirs: tuple[int, int], enough: int | None
+) -> None:
+    assert prompts_to_tell(Share(*ours), Share(*theirs)) == enough
+
+
+def test_a_control_that_fails_on_two_prompts_is_not_called_a_coupon_only() -> None:
+    assert "2 prompts are too few to tell, 3 with these shares" in ask("CONTROL_RECALL_HIGH", niah(2), CLAIM)[0].message
+    coupon = say(niah(), "ablate", "oracle", range(5))
+    assert "too few" not in ask("CONTROL_RECALL_HIGH", coupon, CLAIM)[0].message
 
 
 def test_without_a_scored_oracle_nothing_is_known() -> None:
