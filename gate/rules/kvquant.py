@@ -13,14 +13,15 @@ from reports.claims import Claim
 from reports.kvquant import CodecArm
 
 BLOCKS = ("kv_codec_worthwhile",)
-_AFFINE = re.compile(r"affine[-_ ]?(\d{1,2})(?!\d)", re.IGNORECASE)
+_RATED = re.compile(r"(?:affine[-_ ]?|d4-|e8-)(\d{1,2})(?!\d)", re.IGNORECASE)
 
 
 @evidence_rule(
     "KVQUANT_CONTROL",
     title="An identity codec that is not clean",
     catches="A codec report without an identity arm, or one that errs, moves a logit, recalls less than the oracle, or "
-    "whose streams are not known to equal the oracle's, for the first question and for the second.",
+    "whose streams are not known to equal the oracle's, for the first question and for the second; or an oracle that "
+    "cannot do the task itself.",
     why="If storing K/V unchanged changes anything, the harness does, and every codec is measured with that fault.",
     fix="Run the identity codec through the same path; its error is 0 and its tokens are the oracle's.",
     severity="withheld",
@@ -56,6 +57,11 @@ def kvquant_control(case: Case) -> Iterator[Finding]:
             allowed=f"all {len(arm.samples)}",
         )
     yield from _changed(arm)
+    if result.oracle_recall is not None and result.oracle_recall < thresholds.ORACLE_RECALL_FLOOR:
+        found, floor = f"{result.oracle_recall:.3g}", f"at least {thresholds.ORACLE_RECALL_FLOOR:g}"
+        yield Finding(
+            f"the oracle recalls {found}; {floor} is needed", field="oracle_recall", found=found, allowed=floor
+        )
     if figures.recall is None or result.oracle_recall is None or figures.recall != result.oracle_recall:
         yield Finding(
             f"{arm.name}: recalls {figures.recall}, the oracle {result.oracle_recall}",
@@ -91,10 +97,10 @@ def _changed(arm: CodecArm) -> Iterator[Finding]:
 def kvquant_rate(case: Case, claim: Claim) -> Iterator[Finding]:
     """Bits of the codec or of its reference are not counted from what is stored."""
     arm, reference = codec_arm(case.report.kv_quant, claim.arm), codec_arm(case.report.kv_quant, AFFINE_4)
+    identity = codec_arm(case.report.kv_quant, IDENTITY)
     for one in (arm, reference):
         if one is not None:
-            yield from _rate(one)
-    identity = codec_arm(case.report.kv_quant, IDENTITY)
+            yield from _rate(one, _bits_of_name(one, identity))
     for ours, theirs in ((arm, reference), (reference, identity)):
         if ours is not None and theirs is not None:
             yield from _unlike(ours, theirs)
@@ -117,7 +123,7 @@ def _unlike(arm: CodecArm, reference: CodecArm) -> Iterator[Finding]:
         )
 
 
-def _rate(arm: CodecArm) -> Iterator[Finding]:
+def _rate(arm: CodecArm, allowed_bits: tuple[float, float]) -> Iterator[Finding]:
     bits = [8 * row.stored_bytes / row.values for row in arm.samples if row.stored_bytes is not None and row.values]
     if not bits or len(bits) < len(arm.samples):
         yield Finding(
@@ -129,7 +135,7 @@ def _rate(arm: CodecArm) -> Iterator[Finding]:
             allowed="every sample",
         )
         return
-    mean, (least, most) = sum(bits) / len(bits), _bits_of_name(arm)
+    mean, (least, most) = sum(bits) / len(bits), allowed_bits
     if arm.stated_bits is not None and abs(arm.stated_bits - mean) > thresholds.STATED_TOLERANCE * mean:
         message = f"{arm.name}: {arm.stated_bits:g} bits a value are stated, the stored bytes give {mean:.4g}"
         yield Finding(message, arm.name, field="stated_bits", found=f"{arm.stated_bits:g}", allowed=f"{mean:.4g}")
@@ -143,12 +149,29 @@ def _rate(arm: CodecArm) -> Iterator[Finding]:
         yield Finding(message, arm.name, field="stored_bytes", found=f"{found:.4g}", allowed=allowed)
 
 
-def _bits_of_name(arm: CodecArm) -> tuple[float, float]:
-    """Bits between which a codec of this name lies, scales and biases included; any where the name tells nothing."""
-    named = _AFFINE.search(arm.codec) or _AFFINE.search(arm.name)
-    if named is None:
+def _bits_of_name(arm: CodecArm, identity: CodecArm | None) -> tuple[float, float]:
+    """Bits between which a codec of this name lies, scales and biases included; any where the name tells nothing.
+
+    K and V may have codecs of their own. Layers that are left out are stored as the identity codec stores them.
+    """
+    sides = (arm.codec_k or arm.codec, arm.codec_v or arm.codec)
+    named = [_RATED.search(side) or (_RATED.search(arm.name) if side == arm.codec else None) for side in sides]
+    exact = codec_figures(identity).bits if identity is not None else None
+    every = len(identity.layers) if identity is not None and identity.layers else None
+    share = len(arm.layers) / every if arm.layers is not None and every else 1.0
+    if share < 1 and exact is None:
         return 0.0, math.inf
-    return int(named[1]) + thresholds.MIN_SCALE_BITS, int(named[1]) + thresholds.MAX_SCALE_BITS
+    least, most = 0.0, 0.0
+    for side, rated in zip(sides, named, strict=True):
+        if rated is None and side != IDENTITY:
+            return 0.0, math.inf
+        code = int(rated[1]) if rated is not None else exact
+        if code is None:
+            return 0.0, math.inf
+        least += (code + (thresholds.MIN_SCALE_BITS if rated is not None else 0.0)) / 2
+        most += (code + (thresholds.MAX_SCALE_BITS if rated is not None else 0.0)) / 2
+    kept = (1 - share) * (exact or 0.0)
+    return least * share + kept, most * share + kept
 
 
 @evidence_rule(

@@ -112,3 +112,46 @@ def test_every_prompt_is_asked_of_every_codec() -> None:
     reference = edit_codec(report, "affine4", lambda arm: arm.replace(samples=arm.samples[:1]))
     both = edit_codec(reference, "lattice_d4", lambda arm: arm.replace(samples=arm.samples[:1]))
     assert [finding.field for finding in ask("KVQUANT_RATE", both, CLAIM)] == ["values"]
+
+
+def mixed(k: str, v: str, layers: tuple[int, ...], bits: float) -> Report:
+    """The lattice arm as one with a codec for K, one for V, in some of three layers."""
+    return edit_codec(
+        kv_quant(),
+        "lattice_d4",
+        lambda arm: arm.replace(
+            codec=f"{k} / {v}",
+            codec_k=k,
+            codec_v=v,
+            layers=layers,
+            samples=tuple(row.replace(stored_bytes=round(bits * row.values / 8)) for row in arm.samples),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("k", "v", "layers", "bits", "fires"),
+    [
+        ("affine8", "affine4", (0, 1, 2), 6.5, False),
+        ("affine8", "affine4", (0, 1, 2), 4.5, True),
+        ("affine8", "affine4", (0, 1, 2), 8.5, True),
+        ("affine4", "affine4", (0,), (4.5 + 2 * 32) / 3, False),
+        ("affine4", "affine4", (0,), 4.5, True),
+        ("affine4", "identity", (0, 1, 2), (4.5 + 32) / 2, False),
+        ("affine4", "identity", (0, 1, 2), 4.5, True),
+        ("e8-4", "e8-4", (0, 1, 2), 4.5, False),
+        ("e8-6", "e8-6", (0, 1, 2), 4.5, True),
+        ("ours", "affine4", (0, 1, 2), 40.0, False),
+    ],
+)
+def test_codecs_of_k_and_v_and_layers_left_out_are_counted(
+    k: str, v: str, layers: tuple[int, ...], bits: float, fires: bool
+) -> None:
+    assert bool(ask("KVQUANT_RATE", mixed(k, v, layers, bits), CLAIM)) is fires
+
+
+def test_an_oracle_that_cannot_recall_makes_no_test_of_recall() -> None:
+    report = kv_quant()
+    assert report.kv_quant is not None
+    low = report.replace(kv_quant=report.kv_quant.replace(oracle_recall=0.5))
+    assert "0.5" in found("KVQUANT_CONTROL", low)
