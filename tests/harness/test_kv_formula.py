@@ -37,6 +37,17 @@ def test_what_is_restored_stays_resident(mode: str) -> None:
     assert kv_table("sut", HYBRID, restoration, 500).total_bytes == 500 * 220 * KIB
 
 
+def test_what_is_rebuilt_in_every_forward_weighs_its_features_alone() -> None:
+    dropped = kv_table("sut", HYBRID, Restoration(mode="ablate", exact_layers=(5,), sink=4, window=64), 500)
+    rebuilding = Restoration(
+        mode="f_theta", exact_layers=(5,), sink=4, window=64, residency="transient", feature_bytes=1152
+    )
+    table = kv_table("sut", HYBRID, rebuilding, 500)
+    assert table.layers == dropped.layers
+    assert table.feature_bytes == 500 * 1152
+    assert table.total_bytes == dropped.total_bytes + 500 * 1152
+
+
 @pytest.mark.parametrize(
     ("native", "length", "held"),
     [

@@ -124,3 +124,25 @@ def test_a_preset_name_is_no_path() -> None:
 def test_arms_that_contradict_themselves_are_refused(overrides: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         make_plan(load_preset("native-baseline-smollm2", overrides))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["arms.f_theta.restoration=identity"], "names its weights in f_theta"),
+        (["arms.ablate.restoration=f_theta"], "names its weights in f_theta"),
+        (["arms.identity.residency=transient"], "transient is for f_theta"),
+        (["arms.ablate.residency=resident"], "puts back: nothing"),
+    ],
+)
+def test_restorations_that_contradict_themselves_are_refused(overrides: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        make_plan(load_preset("ftheta-smollm2", overrides))
+
+
+def test_an_f_theta_is_a_model_of_its_run() -> None:
+    models = load_preset("ftheta-smollm2").preset.models()
+    assert [(model.role, model.name) for model in models] == [
+        ("verifier", "smollm2-135m"),
+        ("f_theta", "smollm2-135m-ftheta"),
+    ]

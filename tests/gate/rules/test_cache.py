@@ -55,6 +55,24 @@ def test_residency_decides_what_restored_positions_weigh():
     assert ask("KV_BYTES_ARITHMETIC", edit_arm(NIAH, "f_theta", resident))
 
 
+def test_features_that_are_kept_count_with_the_keys_and_values():
+    def keeping(arm):
+        return arm.replace(restoration=arm.restoration.replace(feature_bytes=4608))
+
+    report = edit_arm(NIAH, "f_theta", keeping)
+    (found, *_) = ask("KV_BYTES_ARITHMETIC", report)
+    assert "bytes of features" in found.message
+    rows = report.arms[2].measurements if report.arms[2].name == "f_theta" else ()
+    more = {row.sample: row.kv_bytes_prefill + 4608 * row.prompt_tokens for row in rows}
+
+    def counted(arm):
+        return arm.replace(
+            measurements=tuple(row.replace(kv_bytes_prefill=more[row.sample]) for row in arm.measurements)
+        )
+
+    assert not ask("KV_BYTES_ARITHMETIC", edit_arm(report, "f_theta", counted))
+
+
 def test_models_with_windows_of_their_own_are_left_to_their_tables():
     report = set_rows(NIAH, "f_theta", kv_bytes_prefill=1)
     assert not ask("KV_BYTES_ARITHMETIC", set_verifier(report, layer_types=("sliding_attention",) * 30))

@@ -67,6 +67,13 @@ def test_a_projection_is_one_of_the_models():
     assert ask("MODEL_UNIDENTIFIED", FTHETA.replace(provenance=provenance()))
 
 
+def test_an_f_theta_arm_names_maps_that_are_listed():
+    def without(arm):
+        return arm.replace(restoration=arm.restoration.replace(weights=None))
+
+    assert [f.field for f in ask("MODEL_UNIDENTIFIED", edit_arm(FTHETA, "f_theta", without))] == ["restoration.weights"]
+
+
 def test_a_projection_that_no_arm_uses_was_used_under_another_name():
     report = edit_arm(FTHETA, "f_theta", lambda arm: arm.replace(restoration=arm.restoration.replace(mode="identity")))
     assert [finding.field for finding in ask("MODEL_UNIDENTIFIED", report)] == ["provenance.models"]
