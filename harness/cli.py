@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+from typing import Annotated
 
 import typer
 
@@ -11,9 +12,17 @@ import harness.commands.report
 import harness.commands.train
 from harness.commands import code, doctor, eval, kvquant, niah, parity, presets
 from harness.errors import K3Error
+from harness.provenance import version_of
+from harness.stdout import guard_stdout
 
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """The base of all usage errors of the parser, which Typer does not export by itself."""
+
+_PLAINLY = {
+    "Input should be a valid integer, unable to parse string as an integer": "give a whole number",
+    "Input should be a valid number, unable to parse string as a number": "give a number",
+}
+"""What the parser says of a value, and what people say."""
 
 app = typer.Typer(
     name="k3",
@@ -36,8 +45,27 @@ app.add_typer(harness.commands.train.app, name="train", help="Train a drafter fo
 app.command("doctor")(doctor.command)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"k3 {version_of('k3') or 'of unknown version (not installed)'}")
+        raise typer.Exit(0)
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Measure LLM inference engines, and print only the headlines that the measurements carry."""
+
+
 def main() -> None:
     """Run the command line and exit with the code that product.md promises."""
+    try:
+        guard_stdout()
+    except K3Error as error:
+        sys.exit(_complain(str(error), error.exit_code))
     sys.exit(run(sys.argv[1:]))
 
 
@@ -48,20 +76,30 @@ def run(arguments: list[str]) -> int:
     """
     try:
         code = app(args=arguments, prog_name="k3", standalone_mode=False)
+        sys.stdout.flush()
     except K3Error as error:
         return _complain(str(error), error.exit_code)
     except _USAGE_ERROR as error:
-        message = error.format_message() if hasattr(error, "format_message") else str(error)
-        return _complain(f"{message} (see k3 --help)", 64)
+        return _wrong_usage(error)
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted", 130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
     except Exception:
         traceback.print_exc()
         return _complain("this is a bug in K3; please report the lines above", 1)
     return int(code or 0)
+
+
+def _wrong_usage(error: Exception) -> int:
+    """One line that names the help of the command that was meant; the help itself where only a group was named."""
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    context = getattr(error, "ctx", None)
+    if context is not None and (message == "Missing command." or type(error).__name__ == "NoArgsIsHelpError"):
+        print(context.get_help(), file=sys.stderr)
+        return 64
+    for said, plain in _PLAINLY.items():
+        message = message.replace(said, plain)
+    command = context.command_path if context is not None else "k3"
+    return _complain(f"{message} (see {command} --help)", 64)
 
 
 def _complain(message: str, code: int) -> int:

@@ -1,0 +1,105 @@
+"""The command line as a whole: help, version, wrong usage, and a stdout that cannot be written."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli import run
+
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = "from harness.cli import main; main()"
+EVIDENCE = str(ROOT / "reports" / "evidence" / "demo-smollm2.json")
+
+
+@pytest.mark.parametrize("arguments", [[], ["gate"], ["report"], ["models"], ["presets"], ["train"]])
+def test_a_group_alone_prints_its_help_and_is_wrong_usage(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 64
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"Usage: {' '.join(['k3', *arguments])} ")
+    assert "Commands:" in err
+
+
+def test_the_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("k3 ")
+    assert out.count("\n") == 1
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["--frobnicate"], "k3"),
+        (["gate", "chekc"], "k3 gate"),
+        (["gate", "check"], "k3 gate check"),
+        (["niah", "--lins", "3"], "k3 niah"),
+        (["report", "show"], "k3 report show"),
+    ],
+)
+def test_wrong_usage_names_the_help_of_its_command(
+    arguments: list[str], command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 64
+    assert f"(see {command} --help)" in capsys.readouterr().err
+
+
+def test_a_word_for_a_number_is_told_plainly(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["niah", "--samples", "x"]) == 64
+    assert capsys.readouterr().err == ("k3: Invalid value for '--samples': give a whole number (see k3 niah --help)\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
+@pytest.mark.parametrize("buffering", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["gate", "check", EVIDENCE],
+        ["gate", "check", EVIDENCE, "--format", "json"],
+        ["gate", "rules"],
+        ["report", "show", EVIDENCE],
+        ["report", "schema"],
+        ["presets", "list"],
+        ["niah", "--plan"],
+    ],
+)
+def test_a_full_stdout_is_3_in_one_line(arguments: list[str], buffering: str) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONUNBUFFERED": buffering},
+            check=False,
+        )
+    assert done.returncode == 3
+    assert done.stderr.startswith(b"k3: stdout cannot be written (")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_pipe_without_a_reader_is_3_in_one_line() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "gate", "rules"], stdout=writer, stderr=subprocess.PIPE, cwd=ROOT, check=False
+    )
+    os.close(writer)
+    assert done.returncode == 3
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_closed_stdout_is_3_in_one_line() -> None:
+    program = f"exec '{sys.executable}' -c '{MAIN}' gate rules >&-"
+    done = subprocess.run(["sh", "-c", program], stderr=subprocess.PIPE, cwd=ROOT, check=False)
+    assert done.returncode == 3
+    assert done.stderr.startswith(b"k3: stdout is closed")
+    assert done.stderr.count(b"\n") == 1
