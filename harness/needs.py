@@ -6,9 +6,10 @@ from importlib.util import find_spec
 
 from harness.errors import CannotRunError, ModelError
 from harness.preset import BasePreset, NamedModel
+from harness.remedies import MLX_REMEDY, TORCH_REMEDY
 
 TORCH = "torch"
-REMEDIES = {"mlx": "pip install k3 on macOS or Linux", TORCH: "pip install 'k3[torch]'"}
+REMEDIES = {"mlx": MLX_REMEDY, TORCH: TORCH_REMEDY}
 
 
 @dataclass(frozen=True)

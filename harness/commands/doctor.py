@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.provenance import PACKAGES, read_host, version_of
+from harness.remedies import MLX_REMEDY, TORCH_REMEDY
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Health:
     platform: str
     chip: str
     cores: int
-    memory_gb: float
+    memory_gib: float
     python: str
     device: str
     blas: str
@@ -44,7 +45,7 @@ def command(json_output: Annotated[bool, typer.Option("--json", help="Print one 
     if json_output:
         print(json.dumps(asdict(health), indent=1))
         return
-    for label in ("platform", "chip", "cores", "memory_gb", "python", "device", "blas", "blas_threads"):
+    for label in ("platform", "chip", "cores", "memory_gib", "python", "device", "blas", "blas_threads"):
         print(f"{label:<12} {getattr(health, label)}")
     for label, shown in (("package", health.packages), ("model", health.models)):
         for name, state in shown.items():
@@ -62,7 +63,7 @@ def examine() -> Health:
         platform=f"{host.os} {host.machine}",
         chip=host.chip or "unknown",
         cores=host.cores or 0,
-        memory_gb=round((host.memory or 0) / 1e9, 1),
+        memory_gib=round((host.memory or 0) / 2**30, 1),
         python=platform.python_version(),
         device=device,
         blas=blas,
@@ -98,14 +99,14 @@ def _models() -> dict[str, str]:
 def _needs(models: dict[str, str]) -> list[Need]:
     default = models.get("smollm2-135m", "absent")
     return [
-        Need("k3 eval --preset demo", "mlx", _module("mlx", "pip install k3 on macOS or Linux")),
+        Need("k3 eval --preset demo", "mlx", _module("mlx", MLX_REMEDY)),
         Need(
             "k3 eval --preset demo",
             "model smollm2-135m",
             "" if default.startswith("present") else "k3 models fetch smollm2-135m (eval does it by itself)",
         ),
-        Need("k3 parity", "torch", _module("torch", "pip install 'k3[torch]'")),
-        Need("k3 models verify", "torch", _module("torch", "pip install 'k3[torch]'")),
+        Need("k3 parity", "torch", _module("torch", TORCH_REMEDY)),
+        Need("k3 models verify, of a model without recorded logits", "torch", _module("torch", TORCH_REMEDY)),
         Need("provenance in a checkout", "git", "" if shutil.which("git") else "install git"),
     ]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.errors import ModelError
+from reports.one_line import one_line
 
 if TYPE_CHECKING:
     from harness.models.listing import ListedModel
@@ -48,9 +49,12 @@ def verify_command(
     from gate.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT
     from harness.models.resolve import resolve
     from harness.models.verify import verify
+    from harness.progress import bar
 
-    model = resolve(name)
-    result = verify(model.folder)
+    with bar(f"Verifying {one_line(name)}") as progress:
+        progress(0, 1, "looking it up")
+        model = resolve(name)
+        result = verify(model.folder, progress)
     if json_output:
         print(json.dumps({"id": model.id, "weights": model.weights} | result.model_dump(mode="json"), indent=1))
     else:

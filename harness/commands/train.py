@@ -10,7 +10,8 @@ import typer
 from harness.commands import train_ftheta
 from harness.errors import CannotRunError, UsageError
 from harness.models.resolve import resolve
-from harness.models.verify import TORCH_REMEDY, torch_available
+from harness.models.verify import torch_available
+from harness.remedies import TORCH_REMEDY
 
 if TYPE_CHECKING:
     from harness.training.drafter import DrafterJob

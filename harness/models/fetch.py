@@ -16,8 +16,9 @@ from harness.models.faithfulness import load_faithfulness
 from harness.models.progress import say, stage
 from harness.models.registry import ModelEntry, PackageSource, ShippedSource, registry
 from harness.models.resolve import RECORD, ConversionRecord, ResolvedModel, resolve
-from harness.models.verify import TORCH_REMEDY, can_verify
+from harness.models.verify import can_verify
 from harness.models.wheels import assemble_gguf, copy_notices, download
+from harness.remedies import TORCH_REMEDY
 from reports.report import write_atomically
 
 

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from harness.progress import PlainLines
+
 
 def say(line: str) -> None:
     """Print one line to stderr."""
@@ -14,8 +16,16 @@ def say(line: str) -> None:
 def stage(title: str, total: int) -> Iterator[Callable[[int], None]]:
     """A stage of `total` bytes; the value yielded is called with the bytes done since its last call."""
     if not sys.stderr.isatty():
-        say(f"{title} ({total / 1e6:.0f} MB)")
-        yield _ignore
+        lines = PlainLines()
+        lines.say(f"{title} ({total / 1e6:.0f} MB)")
+        done = 0
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            lines.amount(f"{title}: {done / 1e6:.0f} of {total / 1e6:.0f} MB")
+
+        yield count
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
@@ -24,7 +34,3 @@ def stage(title: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(title, total=total)
         yield lambda count: progress.advance(task, count)
-
-
-def _ignore(count: int) -> None:
-    """Progress that nobody sees."""

@@ -13,12 +13,15 @@ from harness.models.faithfulness import fixed_text, store_faithfulness, text_dig
 from harness.models.folder import read_config
 from harness.models.gguf_file import FloatArray
 from harness.models.recorded import compare_recorded, recorded_reference
+from harness.progress import Progress, silent
+from harness.remedies import TORCH_REMEDY
 from reports.provenance import Faithfulness
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-TORCH_REMEDY = "pip install 'k3[torch]'"
+STAGES = 3
+"""What a verification has to do: the digest, the logits of the loaded model, those of the reference."""
 
 
 def torch_available() -> bool:
@@ -31,7 +34,7 @@ def can_verify(weights: str) -> bool:
     return torch_available() or recorded_reference(weights, text_digest()) is not None
 
 
-def verify(folder: Path) -> Faithfulness:
+def verify(folder: Path, progress: Progress = silent) -> Faithfulness:
     """Logits of the verifier as the engines load it against transformers in float32, on the fixed text.
 
     Without torch the logits recorded from transformers for these very weights are the reference, if K3 ships them.
@@ -42,20 +45,24 @@ def verify(folder: Path) -> Faithfulness:
             their tokenizers disagree.
     """
     read_config(folder)
+    progress(0, STAGES, "reading the weights")
     weights = weights_digest(folder)
     recorded = None if torch_available() else recorded_reference(weights, text_digest())
     if recorded is not None:
+        progress(1, STAGES, "computing its logits")
         result = compare_recorded(*_loaded_logits(folder), recorded)
     elif torch_available():
-        result = _compare_live(folder)
+        result = _compare_live(folder, progress)
     else:
         raise ModelError(f"verifying needs the reference implementation: {TORCH_REMEDY}")
     store_faithfulness(folder, weights, result)
     return result
 
 
-def _compare_live(folder: Path) -> Faithfulness:
+def _compare_live(folder: Path, progress: Progress) -> Faithfulness:
+    progress(1, STAGES, "computing its logits")
     loaded_ids, loaded = _loaded_logits(folder)
+    progress(2, STAGES, "computing those of transformers in float32")
     reference_ids, reference, name = reference_logits(folder)
     if loaded_ids != reference_ids:
         raise ModelError(f"{folder}: the tokenizers of mlx-lm and transformers disagree on the fixed text")

@@ -67,7 +67,7 @@ def test_a_fetched_model_is_whole_and_says_where_it_is_from(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "Tiny terms." in shown.err
-    assert "pip install 'k3[torch]'" in shown.err
+    assert "pip install '.[torch]'" in shown.err
     assert "\x1b" not in shown.err
     assert not list(cache.rglob("outside.txt"))
 

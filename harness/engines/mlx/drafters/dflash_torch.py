@@ -17,6 +17,7 @@ from harness.engines.mlx.drafters.dflash_config import read_dflash_config
 from harness.engines.mlx.drafters.shared import Shared, share
 from harness.engines.mlx.load import Verifier
 from harness.errors import CannotRunError, EngineError
+from harness.remedies import TORCH_REMEDY
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -70,7 +71,7 @@ class TorchDflashDrafter:
         try:
             from harness.engines.torch.dflash import TorchContext, TorchDflash
         except ImportError as error:
-            raise CannotRunError("dflash-torch needs PyTorch: pip install 'k3[torch]'") from error
+            raise CannotRunError(f"dflash-torch needs PyTorch: {TORCH_REMEDY}") from error
         self._config = read_dflash_config(folder)
         shared = share(verifier.model)
         check_fit(self._config, verifier, shared.hidden_size)
