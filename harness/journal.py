@@ -1,13 +1,16 @@
 """The growing report of a run: on disk after every row, whole at any moment, taken up again after a kill."""
 
+import glob
 from collections.abc import Iterable
 from pathlib import Path
 
 from harness.clock import utc_now
 from harness.errors import OutputError
-from reports.measurement import Measurement, StreamAudit
+from harness.output_lock import hold, release
+from reports.measurement import Arm, Measurement, StreamAudit
 from reports.memory import MemoryTable
 from reports.plan import Resume, Run, Warmup
+from reports.provenance import Provenance
 from reports.report import Report, ReportError, load_report, write_report
 
 
@@ -26,8 +29,10 @@ class Journal:
         """Begin a report at `path`, or take up the unfinished one that stands there.
 
         Raises:
-            OutputError: the folder is not writable, or the file is something else than this run, unfinished.
+            OutputError: the folder is not writable, another process writes the file, or it is something else than
+                this run, unfinished, on this machine and code.
         """
+        hold(path)
         remove_leftovers(path)
         if not path.exists():
             journal = cls(skeleton, path)
@@ -40,6 +45,9 @@ class Journal:
         assert skeleton.plan is not None
         if found.plan.digest != skeleton.plan.digest:
             raise OutputError(f"{path}: is the unfinished report of another run; choose another --out")
+        other = unlike(found, skeleton)
+        if other is not None:
+            raise OutputError(f"{path}: its rows cannot be gone on with: {other}; choose another --out")
         journal = cls(found, path)
         if journal.done and not found.plan.complete:
             resume = Resume(order=len(journal._order), at=utc_now())
@@ -79,6 +87,7 @@ class Journal:
         self._report = self._report.replace(arms=arms, memory=memory)
         self._update_plan(complete=True)
         self.save()
+        release(self._path)
         return self.report
 
     def save(self) -> None:
@@ -110,7 +119,49 @@ def unfinished(path: Path) -> Report | None:
     return report if ours and report.gate is None else None
 
 
+def unlike(found: Report, skeleton: Report) -> str | None:
+    """Why rows measured now do not belong beside those found: other code, machine, model or arms; rows out of order."""
+    for name in ("kind", "preset", "workload"):
+        if getattr(found, name) != getattr(skeleton, name):
+            return f"its {name} is another"
+    ours, theirs = _conditions(skeleton.provenance), _conditions(found.provenance)
+    for name, value in ours.items():
+        if theirs.get(name) != value:
+            return f"provenance.{name} has changed since it was begun"
+    if [_bare(arm) for arm in found.arms] != [_bare(arm) for arm in skeleton.arms]:
+        return "its arms are others"
+    order = (found.plan.order or ()) if found.plan is not None else ()
+    rows = sorted((row.order, arm.name, row.sample, row.repeat) for arm in found.arms for row in arm.measurements
+                  if row.order is not None)  # fmt: skip
+    listed = [(place, run.arm, run.sample, run.repeat) for place, run in enumerate(order)]
+    if rows != listed or len(rows) != sum(len(arm.measurements) for arm in found.arms):
+        return "its rows are not those of its order; it was edited"
+    return None
+
+
+def _conditions(provenance: Provenance | None) -> dict[str, object]:
+    """What a run is measured under: everything but the arguments, and what was found out about the models since."""
+    if provenance is None:
+        return {}
+    conditions: dict[str, object] = {name: getattr(provenance, name) for name in type(provenance).model_fields}
+    del conditions["argv"]
+    conditions["models"] = tuple(model.replace(faithfulness=None) for model in provenance.models)
+    return conditions
+
+
+def _bare(arm: Arm) -> Arm:
+    """The arm without what was measured."""
+    return arm.replace(measurements=(), stream_audit=None)
+
+
 def remove_leftovers(path: Path) -> None:
-    """Delete temporary files that a kill during a write of this report left beside it."""
-    for leftover in path.parent.glob(f".{path.name}.*.tmp"):
-        leftover.unlink(missing_ok=True)
+    """Delete temporary files that a kill during a write of this report left beside it.
+
+    Raises:
+        OutputError: the folder is not writable.
+    """
+    try:
+        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+            leftover.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"{path}: its folder cannot be written ({error.strerror}); choose another --out") from error

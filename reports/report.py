@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, Field, ValidationError
 
 from reports.claims import Claim
+from reports.files import RefusedFileError, read_bounded
 from reports.kvquant import KvQuantResult
 from reports.measurement import Arm
 from reports.memory import MemoryTable
@@ -66,9 +67,9 @@ def load_report(path: Path) -> Report:
         ReportError: unreadable, not JSON, a newer schema, or a field that does not validate.
     """
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
+        data = read_bounded(path)
+    except RefusedFileError as error:
+        raise ReportError(f"{path}: {error}") from error
     return parse_report(data, path)
 
 

@@ -11,7 +11,7 @@ from reports.measurement import NATIVE_BASELINE_LABEL, Arm
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 """What presets may call an arm: nothing that looks like another letter, moves the cursor or ends a line."""
 
-_FIGURE = re.compile(r"\d\s*(?:x\b|×|%|times\b|fold\b|percent\b|tok)", re.IGNORECASE)
+_FIGURE = re.compile(r"\d\s*(?:x\b|×|%|times\b|fold\b|percent\b|tok\w*\s*/\s*s)", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\s_-]+")
 LABEL_LENGTH = 100
 """Characters of a label; presets allow as many."""

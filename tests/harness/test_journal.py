@@ -1,6 +1,8 @@
 """The journal: whole on disk after every row, taken up again, never over another run's file."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,8 @@ from harness.errors import OutputError
 from harness.journal import Journal, unfinished
 from reports.measurement import Arm, Measurement
 from reports.plan import PlanInfo
-from reports.report import Report, load_report
+from reports.provenance import Faithfulness, Host, ModelInfo, Provenance, Source
+from reports.report import Report, load_report, write_report
 
 DIGEST = "sha256:" + "a" * 64
 
@@ -89,9 +92,105 @@ def test_a_failed_write_keeps_what_was_written(tmp_path: Path, monkeypatch: pyte
         journal.add("two", row(0, 1))
     assert "\n" not in str(caught.value)
     assert path.read_bytes() == before
-    assert os.listdir(tmp_path) == ["r.json"]
+    assert sorted(os.listdir(tmp_path)) == [".r.json.lock", "r.json"]
 
 
 def test_a_missing_folder_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be written"):
         Journal.open(skeleton(), tmp_path / "no" / "r.json")
+
+
+def provenance(**changes: object) -> Provenance:
+    host = Host(os="Linux 6.1", machine="x86_64")
+    found = Provenance(source=Source(git_commit="a" * 40, dirty=False), argv=("k3", "eval"), host=host, device="cpu")
+    return found.replace(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"host": Host(os="Darwin 24", machine="arm64")}, "host"),
+        ({"source": Source(git_commit="b" * 40, dirty=False)}, "source"),
+        ({"device": "gpu"}, "device"),
+        ({"models": (ModelInfo(role="verifier", id="other"),)}, "models"),
+    ],
+)
+def test_rows_of_other_code_machines_and_models_are_not_mixed(
+    tmp_path: Path, changes: dict[str, object], named: str
+) -> None:
+    path = tmp_path / "r.json"
+    Journal.open(skeleton().replace(provenance=provenance()), path).add("one", row(0, 0))
+    kept = path.read_bytes()
+    with pytest.raises(OutputError, match=named):
+        Journal.open(skeleton().replace(provenance=provenance(**changes)), path)
+    assert path.read_bytes() == kept
+
+
+def test_other_arguments_and_a_check_of_the_model_do_not_part_rows(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    checked = Faithfulness(reference="transformers", tokens=64, argmax_agreement=1.0, largest_logit_gap=0.001)
+    model = ModelInfo(role="verifier", id="v")
+    before = provenance(models=(model,))
+    after = provenance(argv=("k3", "eval", "--json"), models=(model.replace(faithfulness=checked),))
+    Journal.open(skeleton().replace(provenance=before), path).add("one", row(0, 0))
+    assert Journal.open(skeleton().replace(provenance=after), path).done == {("one", 0, 0)}
+
+
+def without_the_first_row(found: Report) -> Report:
+    first, second = found.arms
+    return found.replace(arms=(first.replace(measurements=first.measurements[1:]), second))
+
+
+def without_an_arm(found: Report) -> Report:
+    return found.replace(arms=found.arms[:1])
+
+
+def as_another_engine(found: Report) -> Report:
+    return found.replace(arms=(found.arms[0].replace(engine="fused"), found.arms[1]))
+
+
+def without_order(found: Report) -> Report:
+    assert found.plan is not None
+    return found.replace(plan=found.plan.replace(order=()))
+
+
+@pytest.mark.parametrize("edit", [without_the_first_row, without_an_arm, as_another_engine, without_order])
+def test_what_was_edited_between_kill_and_resumption_is_not_gone_on_with(tmp_path: Path, edit) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "r.json"
+    journal = Journal.open(skeleton(), path)
+    for order in range(2):
+        journal.add("one", row(order, order))
+    write_report(edit(load_report(path)), path)
+    kept = path.read_bytes()
+    with pytest.raises(OutputError, match="cannot be gone on with"):
+        Journal.open(skeleton(), path)
+    assert path.read_bytes() == kept
+
+
+def test_a_second_process_does_not_write_the_same_file(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    hold_it = "import sys; from harness.output_lock import hold; from pathlib import Path; hold(Path(sys.argv[1])); "
+    program = [sys.executable, "-c", hold_it + "print('held', flush=True); sys.stdin.read()", str(path)]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(OutputError, match="another process"):
+            Journal.open(skeleton(), path)
+        assert not path.exists()
+        other.kill()
+    Journal.open(skeleton(), path)  # the lock of a killed process is none
+    assert path.exists()
+
+
+def test_a_pipe_in_place_of_the_report_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    os.mkfifo(path)
+    with pytest.raises(OutputError, match="no unfinished run"):
+        Journal.open(skeleton(), path)
+
+
+def test_leftovers_are_found_under_names_that_look_like_patterns(tmp_path: Path) -> None:
+    left = tmp_path / ".[a]*.json.left.tmp"
+    left.write_text("half")
+    Journal.open(skeleton(), tmp_path / "[a]*.json")
+    assert not left.exists()
