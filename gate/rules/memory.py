@@ -152,6 +152,10 @@ def _layers(case: Case, arm: Arm, table: ArmMemory) -> Iterator[Fault]:
         yield message, "memory.layers", str(len(table.layers)), str(case.layers)
     if kept is None or kept.sink is None or kept.window is None:
         return
+    features = (kept.feature_bytes or 0) * length
+    if (table.feature_bytes or 0) != features:
+        message = f"the table counts {table.feature_bytes or 0} bytes of features, its arm keeps {features}"
+        yield message, "memory.feature_bytes", str(table.feature_bytes), str(features)
     bounded = min(length, kept.sink + kept.window) if kept.mode != "none" else length
     for layer in table.layers:
         least = length if layer.layer in (kept.exact_layers or ()) else bounded

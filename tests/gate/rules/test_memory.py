@@ -45,6 +45,10 @@ def test_a_measured_claim_makes_no_use_of_the_formula_but_is_held_to_it() -> Non
     assert found("MEMORY_ANALYTIC_GAP", f_theta().replace(memory=None), CLAIM) == ["none"]
 
 
+def test_features_are_counted_where_the_arm_keeps_them_and_nowhere_else() -> None:
+    assert "1000000" in found("MEMORY_ANALYTIC_GAP", table(f_theta(), feature_bytes=10**6), CLAIM)
+
+
 def test_an_analytic_claim_needs_a_table_that_the_bytes_support() -> None:
     assert not ask("MEMORY_CLAIM_MISMATCH", by_formula(f_theta()), CLAIM)
     assert found("MEMORY_CLAIM_MISMATCH", by_formula(f_theta().replace(memory=None)), CLAIM) == ["none"]
