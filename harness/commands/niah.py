@@ -17,6 +17,7 @@ class RestorationOption(StrEnum):
 
     none = "none"
     identity = "identity"
+    f_theta = "f_theta"
 
 
 class EvictionOption(StrEnum):
@@ -30,6 +31,7 @@ def command(
     model: Model = "smollm2-135m",
     lines: Annotated[int, typer.Option(help="Mean haystack size in lines.")] = 70,
     restoration: Annotated[RestorationOption, typer.Option(help="Of the arm under test.")] = RestorationOption.identity,
+    f_theta: Annotated[str | None, typer.Option("--f-theta", help="The maps of restoration f_theta.")] = None,
     exact_layers: Annotated[str, typer.Option(help="none, full_attention, sliding_attention or 18,19,20.")] = "none",
     sink: Annotated[int, typer.Option(help="Leading positions kept.")] = 4,
     window: Annotated[int, typer.Option(help="Last positions kept.")] = 64,
@@ -48,7 +50,8 @@ def command(
     arms = [arm | {"restoration": restoration.value, "label": f"k3 incremental, restoration {restoration.value}"}]
     if restoration is not RestorationOption.none:
         control = {"name": "ablate", "role": "control", "engine": "incremental", "restoration": "ablate"}
-        arms = [arms[0] | bounded, control | bounded]
+        maps = {"f_theta": f_theta} if f_theta is not None else {}
+        arms = [arms[0] | bounded | maps, control | bounded]
     document: dict[str, Any] = {
         "name": "niah",
         "title": f"Needle recall of {model}, restoration {restoration.value}",
