@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from workloads.base import PromptStyle, Tokenizer
 from workloads.code import TEMPLATES, Code
-from workloads.niah import INSTRUCTION, PREFIXES, QUESTION, needle_line, note
+from workloads.niah import CUE, INSTRUCTION, PREFIXES, QUESTION, needle_line, note
 
 NEEDLE_SHARES = (0.02, 0.1, 0.3)
 """Share of lines with a code, in turns: few as in a prompt, many so that there is something to fit."""
@@ -54,8 +54,11 @@ class FThetaTexts:
                 rows.append(note(rng))
         lines = "\n".join(f"Note {number}: {row}" for number, row in enumerate(rows, start=1))
         body = f"{INSTRUCTION}\n\n{lines}\n\n"
-        asked = self.tokenizer.chat_text(body + QUESTION) if self.style == "chat" else self.tokenizer.bos + body
-        return tuple(self.tokenizer.encode(f"{asked}{ANSWER}{rng.choice(codes)}."))
+        if self.style == "chat":
+            asked = self.tokenizer.chat_text(body + QUESTION) + ANSWER
+        else:
+            asked = f"{self.tokenizer.bos}{body}{CUE} "
+        return tuple(self.tokenizer.encode(f"{asked}{rng.choice(codes)}."))
 
     def _code(self, rng: random.Random) -> tuple[int, ...]:
         """A file of the code workload, of a seed that no preset can have."""
