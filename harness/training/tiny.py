@@ -5,7 +5,6 @@ Short sequences first, where the copying of codes is learnt fast; then longer on
 
 import math
 import sys
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from harness.clock import now
 from harness.errors import UsageError
 from harness.text import ModelText
 from harness.training.tiny_corpus import make_batch
@@ -33,6 +33,7 @@ STAGES = (Stage(128, 32, 0.3), Stage(256, 16, 0.2), Stage(512, 8, 0.25), Stage(8
 """About 4,000 tokens a step throughout. Lengths are multiples of the window."""
 
 BETAS, DECAY, CLIP, WARMUP = (0.9, 0.98), 0.05, 1.0, 60
+SAVE_EVERY, HELD_OUT_EVERY = 20, 100
 FLOOR = 0.05
 """Learning rate at the end as a share of the peak."""
 
@@ -89,18 +90,19 @@ class Trainer:
         groups = [{"params": matrices, "weight_decay": DECAY}, {"params": norms, "weight_decay": 0.0}]
         return cls(text, config, settings, model, torch.optim.AdamW(groups, lr=settings.rate, betas=BETAS))
 
-    def train(self, checkpoint: Path, every: int = 100) -> None:
-        """Go on to the last step; log and save a checkpoint every few."""
+    def train(self, checkpoint: Path) -> None:
+        """Go on to the last step; log, save a checkpoint and look at held-out prompts every so often."""
         while self.step < self.settings.steps:
-            start = time.monotonic()
+            start = now()
             loss = self._one_step()
             self.step += 1
-            self.seconds += time.monotonic() - start
+            self.seconds += now() - start
             if self.step % 10 == 0:
                 stage = self.settings.stage(self.step - 1)
                 say(f"step {self.step} length {stage.length} loss {loss:.4f} {self.seconds / self.step:.2f} s/step")
-            if self.step % every == 0 or self.step == self.settings.steps:
+            if self.step % SAVE_EVERY == 0 or self.step == self.settings.steps:
                 self.save(checkpoint)
+            if self.step % HELD_OUT_EVERY == 0:
                 say(f"step {self.step} {held_out(self.model, self.text, samples=10)}")
 
     def _one_step(self) -> float:

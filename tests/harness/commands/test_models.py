@@ -27,15 +27,18 @@ def run(*arguments: str) -> str:
 
 def test_list_shows_every_known_model_and_creates_nothing(empty_cache: Path) -> None:
     lines = run("list").splitlines()
-    assert [line.split()[0] for line in lines] == ["name", "smollm2-135m", "gemma3-270m", "mac-26b", "mac-26b-dflash"]
-    assert "absent" in lines[1]
-    assert "k3 models fetch smollm2-135m" in lines[1]
+    names = ["k3-tiny", "smollm2-135m", "gemma3-270m", "mac-26b", "mac-26b-dflash"]
+    assert [line.split()[0] for line in lines] == ["name", *names]
+    assert "present" in lines[1]
+    assert "absent" in lines[2]
+    assert "k3 models fetch smollm2-135m" in lines[2]
     assert not empty_cache.exists()
 
 
 def test_list_as_json_is_one_document(empty_cache: Path) -> None:
     models = json.loads(run("list", "--json"))
     assert [(model["name"], model["present"], model["source"]) for model in models] == [
+        ("k3-tiny", True, "shipped"),
         ("smollm2-135m", False, "package"),
         ("gemma3-270m", False, "package"),
         ("mac-26b", False, "folder"),
@@ -52,7 +55,7 @@ def test_errors_are_raised_through_in_one_line(empty_cache: Path) -> None:
 
 @pytest.mark.model
 def test_a_present_model_shows_size_architecture_and_folder() -> None:
-    model = json.loads(run("list", "--json"))[0]
+    model = json.loads(run("list", "--json"))[1]
     assert (model["present"], model["architecture"]) == (True, "LlamaForCausalLM")
     assert model["size"] > 5e8
     assert run("fetch", "smollm2-135m").strip() == str(resolve("smollm2-135m").folder)
@@ -65,7 +68,7 @@ def test_verify_prints_the_figures_and_fails_on_another_model(
 ) -> None:
     """The measurement has its own tests (harness/models/test_verify.py); this is what is made of its figures."""
     figures = Faithfulness(reference="r", tokens=9, argmax_agreement=agreement, largest_logit_gap=gap)
-    monkeypatch.setattr(verify_module, "verify", lambda folder: figures)
+    monkeypatch.setattr(verify_module, "verify", lambda folder, progress: figures)
     if fine:
         assert "argmax agreement 100.00%" in run("verify", "smollm2-135m")
         assert json.loads(run("verify", "smollm2-135m", "--json"))["largest_logit_gap"] == gap

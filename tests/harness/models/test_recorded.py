@@ -38,9 +38,15 @@ def test_no_recording_for_other_weights() -> None:
     assert recorded_reference(WEIGHTS, text_digest()) is None
 
 
-@pytest.mark.model
-@pytest.mark.parametrize("name", ["smollm2-135m", "gemma3-270m"])
-def test_the_packaged_models_are_verified_without_torch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "k3-tiny",
+        pytest.param("smollm2-135m", marks=pytest.mark.model),
+        pytest.param("gemma3-270m", marks=pytest.mark.model),
+    ],
+)
+def test_known_models_are_verified_without_torch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert name in registry().models
     monkeypatch.setattr(verify_module, "torch_available", lambda: False)
     result = verify(resolve(name).folder)

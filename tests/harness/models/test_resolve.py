@@ -70,6 +70,25 @@ def test_a_registered_folder_keeps_its_registered_name(
     assert (model.id, model.folder, model.terms) == ("mine", folder, "t")
 
 
+def test_a_shipped_model_must_have_the_weights_that_shipped(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "other.toml"
+    folder.rename(tmp_path / "shipped")
+    weights = weights_digest(tmp_path / "shipped")
+    text = '[models.mine]\nsummary = "s"\nterms = "t"\n'
+    text += f'source = {{kind = "shipped", path = "shipped", revision = "1", weights = "{weights}"}}\n'
+    file.write_text(text)
+    monkeypatch.setattr(registry_module, "REGISTRY_FILE", file)
+    model = resolve("mine")
+    assert (model.id, model.folder, model.revision, model.weights) == ("mine", tmp_path / "shipped", "1", weights)
+    file.write_text(text.replace(weights, "sha256:" + "0" * 64))
+    registry_module._read.cache_clear()
+    with pytest.raises(ModelError, match="not those that K3 ships: install K3 again"):
+        resolve("mine")
+    registry_module._read.cache_clear()
+
+
 def test_a_hub_snapshot_is_found_in_the_local_cache(folder: Path, hub: Path) -> None:
     target = snapshot(hub, folder)
     model = resolve("org/tiny")
