@@ -168,6 +168,8 @@ def prompts_to_tell(ours: Share, theirs: Share) -> int | None:
 
     Shares that a number of prompts cannot have are rounded to the arm's disadvantage.
     """
+    if ours.rate - theirs.rate <= thresholds.CONTROL_DIFFERENCE_FLOOR:
+        return None  # the interval reaches below its middle, however many prompts there are
     for total in range(ours.total + 1, MOST_PROMPTS + 1):
         arm = Share(ours.correct * total // ours.total, total)
         control = Share(-(-theirs.correct * total // theirs.total), total)
