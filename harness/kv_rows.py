@@ -39,8 +39,8 @@ class Answers:
     wanted: Mapping[int, str]
 
     def text(self, tokens: tuple[int, ...]) -> str:
-        """What the stream says, up to its end."""
-        return self.model_text.answer_text(tokens)
+        """What the stream says; it was cut at its end, so only a stop token is left out."""
+        return self.model_text.decode([token for token in tokens if token not in self.limit.stops])
 
     def correct(self, sample: int, tokens: tuple[int, ...]) -> bool:
         """It holds the sample's answer."""

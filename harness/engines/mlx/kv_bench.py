@@ -23,7 +23,7 @@ from harness.errors import EngineError
 from harness.kv_rows import Answers
 from reports.kvquant import CodecSample, HeldOut, LayerError, OracleSample
 
-BATCH = 8
+BATCH = 18
 """Arms that read on together; every row of the batch has a cache of its own."""
 
 LOGITS = 40_000_000

@@ -16,7 +16,7 @@ LIMIT = StreamLimit(new_tokens=8, timed_tokens=12, stops={0: "eos"}, chunk=16)
 class Numbers:
     """Text of a model without a tokenizer: its token ids."""
 
-    def answer_text(self, tokens: tuple[int, ...]) -> str:
+    def decode(self, tokens: list[int]) -> str:
         """`17 4 9`"""
         return " ".join(map(str, tokens))
 
