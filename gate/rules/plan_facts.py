@@ -92,14 +92,15 @@ def _planned(case: Case) -> Iterator[Fault]:
     if plan is None:
         return
     warmed = [one.arm for one in plan.warmups or ()]
-    for name in sorted(set(warmed)):
+    for name in sorted(set(warmed)) if case.report.arms else ():
         if name not in case.arms or warmed.count(name) > 1:
             message = f"{name!r} was warmed up {warmed.count(name)} times over, in a report with {len(case.arms)} arms"
             yield "plan.warmups", message, name, "each arm once"
             break
     runs = sum(len(arm.measurements) for arm in case.report.arms)
     places = [resume.order for resume in plan.resumes]
-    if places != sorted(places) or any(place > runs for place in places):
+    late = bool(case.report.arms) and any(place > runs for place in places)  # codecs and parity count otherwise
+    if places != sorted(places) or late:
         yield "plan.resumes", f"resumed at runs {places[:5]}, of {runs}", str(places[:5]), f"ascending, up to {runs}"
     if plan.stop is not None and plan.stop.eos == plan.stop.ignore_turn_stop:
         both = str(plan.stop.eos).lower()
