@@ -105,6 +105,13 @@ def judge_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> list[Judge
     return [judge.read(path).judged if needs_parity(file) else file for path, file in zip(found, files, strict=True)]
 
 
+def folders_without_reports(paths: Sequence[Path], files: Sequence[JudgedFile]) -> list[Path]:
+    """The folders among `paths` in which nothing that was judged is a report: most likely the wrong ones."""
+    reports = [Path(file.path) for file in files if not file.opened or file.verdict != "not_evidence"]
+    folders = [path for path in paths if path.is_dir()]
+    return [folder for folder in folders if not any(path.is_relative_to(folder) for path in reports)]
+
+
 def iterate_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[Read]:
     """The same files in the same order, each with its report, in the light of all of them.
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from gate.claim_kind import CLAIM_KINDS
 from gate.registry import RULE_SET, all_rules
 from gate.retired import RETIRED_CODES
 from gate.rule import Rule
-from gate.story import SEVERITIES, blocked, kind_of, markdown_story
+from gate.story import SEVERITIES, blocked, kind_of, markdown_claim, markdown_story
 
 DOCUMENT = Path("docs") / "rules.md"
 
@@ -31,12 +32,18 @@ def _lines() -> Iterator[str]:
     for severity, meaning in SEVERITIES.items():
         yield f"- `{severity}`: {meaning}"
     yield ""
+    yield "What is claimed, and how each figure is made, stands under [the claims](#the-claims)."
+    yield ""
     yield "| code | fires when | kind | severity | blocks |"
     yield "| --- | --- | --- | --- | --- |"
     for rule in rules:
         yield _row(rule)
     for rule in rules:
         yield from ("", f"## {rule.code}", "", f"{rule.title}.", "", markdown_story(rule))
+    yield from ("", "# The claims", "", "`k3 gate claims` lists them. Each is also blocked by the rules that block")
+    yield "every claim. Figures are derived from the rows; the ones a report states are only compared."
+    for kind in CLAIM_KINDS.values():
+        yield from ("", f"## {kind.metric}", "", f"{kind.title}.", "", markdown_claim(kind))
     if RETIRED_CODES:
         yield from ("", "## Retired codes", "", "They stay reserved; a code is never used again.", "")
         yield from (f"- `{code}`: {reason}" for code, reason in sorted(RETIRED_CODES.items()))

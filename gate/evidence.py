@@ -33,8 +33,8 @@ def judge_evidence(
             return _judged(evidence, judge(own, taken_back, parity))
         case Legacy(problem=problem):
             return _legacy(evidence, report, problem, taken_back)
-        case NotAReport():
-            return _file(evidence, "not_evidence", taken_back)
+        case NotAReport(reason=reason):
+            return replace(_file(evidence, "not_evidence", taken_back), reason=one_line(reason))
         case Unreadable(message=message, could_not_open=True):
             return _file(evidence, "not_evidence", (_violation(UNREADABLE, message),), opened=False)
         case Unreadable(message=message) | Invalid(message=message):

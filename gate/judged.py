@@ -15,7 +15,7 @@ class JudgedFile:
     """A file, what it was taken for, and what may be said of it.
 
     `source` is `k3`, the name of an importer, or none where that cannot be told; `opened` is false when the file
-    system did not hand the file over, so that nothing could be judged.
+    system did not hand the file over, so that nothing could be judged. `reason` says why a file is taken for no report.
     """
 
     path: str
@@ -27,6 +27,7 @@ class JudgedFile:
     claims: tuple[JudgedClaim, ...] = ()
     headlines: tuple[Headline, ...] = ()
     opened: bool = True
+    reason: str | None = None
 
     @property
     def state(self) -> str:

@@ -5,24 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gate.case import Case
+from gate.claim_kind import CLAIM_KINDS
 from reports.claims import Claim
 
 Severity = Literal["invalid", "withheld", "legacy"]
 Metric = str
-ALL_METRICS: tuple[Metric, ...] = (
-    "decode_speedup",
-    "e2e_speedup",
-    "null_ratio",
-    "oracle_recall",
-    "native_baseline_recall",
-    "restoration_recall",
-    "arm_recall",
-    "token_identity",
-    "kv_saving",
-    "acceptance",
-    "drafter_parity",
-    "kv_codec_worthwhile",
-)
+ALL_METRICS: tuple[Metric, ...] = tuple(CLAIM_KINDS)
 SPEEDUP: tuple[Metric, ...] = ("decode_speedup", "e2e_speedup")
 RECALL: tuple[Metric, ...] = ("oracle_recall", "native_baseline_recall", "restoration_recall", "arm_recall")
 

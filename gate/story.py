@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gate.claim_kind import ClaimKind
 from gate.examples import EXAMPLES
 from gate.limits import Limit, limits_of
+from gate.registry import all_rules
 from gate.rule import ALL_METRICS, Rule
 
 SEVERITIES = {
@@ -28,6 +30,34 @@ def facts(rule: Rule) -> Iterator[tuple[str, str]]:
     if example is not None:
         yield "Bad", example.bad
         yield "Good", example.good
+
+
+def claim_facts(kind: ClaimKind) -> Iterator[tuple[str, str]]:
+    """The same of a kind of claim: what it asserts, how it is computed, which rules stand in its way."""
+    yield "Asserts", kind.asserts
+    yield "Computed", kind.computed
+    own, common = blockers(kind.metric)
+    yield "Blocked", ", ".join(own) or "by no rule of its own"
+    yield "And by", f"the {len(common)} rules that block every claim: {', '.join(common)}"
+
+
+def blockers(metric: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Codes of the rules that block claims of `metric` among others, and of those that block every claim."""
+    rules = [rule for rule in all_rules() if metric in rule.blocks]
+    common = tuple(rule.code for rule in rules if set(rule.blocks) == set(ALL_METRICS))
+    return tuple(rule.code for rule in rules if rule.code not in common), common
+
+
+def claim_document(kind: ClaimKind) -> dict[str, Any]:
+    """A kind of claim as JSON values, for `k3 gate claims --json`."""
+    own, common = blockers(kind.metric)
+    return {
+        "metric": kind.metric,
+        "title": kind.title,
+        "asserts": kind.asserts,
+        "computed": kind.computed,
+        "blocked_by": sorted((*own, *common)),
+    }
 
 
 def kind_of(rule: Rule) -> str:
@@ -56,6 +86,14 @@ def text_story(rule: Rule) -> str:
 def markdown_story(rule: Rule) -> str:
     """The story as a Markdown list, without a heading."""
     return "\n".join(f"- **{label}.** {_markdown(text)}" for label, text in facts(rule))
+
+
+def markdown_claim(kind: ClaimKind) -> str:
+    """What a kind of claim is, as a Markdown list; the rules that block every claim are left to the table of rules."""
+    own, _ = blockers(kind.metric)
+    links = ", ".join(f"[{code}](#{code.lower()})" for code in own) or "by no rule of its own"
+    parts = (("Asserts", _markdown(kind.asserts)), ("Computed", _markdown(kind.computed)), ("Blocked by", links))
+    return "\n".join(f"- **{label}.** {text}" for label, text in parts)
 
 
 def _markdown(text: str) -> str:

@@ -7,5 +7,5 @@ from collections.abc import Iterable
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """The most similar choice, upper and lower case alike, or none that is similar."""
     by_lower = {choice.lower(): choice for choice in choices}
-    close = difflib.get_close_matches(word[:80].lower(), by_lower, n=1, cutoff=0.4)
+    close = difflib.get_close_matches(word[:80].lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else None

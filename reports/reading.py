@@ -2,14 +2,14 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import get_args
 
 from pydantic import ValidationError
 
-from reports.files import RefusedFileError, find_files, read_bounded
+from reports.files import SUFFIXES, RefusedFileError, find_files, read_bounded
 from reports.importers.base import ForeignFormatError, Importer, Source
 from reports.importers.registry import FOREIGN_KINDS, IMPORTER_NAMES, importer_of
 from reports.one_line import one_line
@@ -32,9 +32,18 @@ __all__ = [
 
 OWN_SOURCE = "k3"
 KINDS: tuple[str, ...] = get_args(Kind)
+_JSON_NAMES = {
+    list: "a list",
+    str: "a text",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+}
 _TELL_TALE_KEYS = frozenset(
     {"schemaversion", "arms", "claims", "gate", "throughput", "stagetimings", "oraclerecall", "restoredspecdecodefused"}
 )
+_TELL_TALE_TEXT = re.compile(rb'"(?:schema_version|arms|claims|gate)"\s*:')
 _NAME_NOISE = re.compile(r"[^a-z]")
 
 
@@ -48,7 +57,9 @@ class Legacy:
 
 @dataclass(frozen=True)
 class NotAReport:
-    """JSON that is in no way a report (verdict `not_evidence`)."""
+    """A file that is in no way a report (verdict `not_evidence`), and why it is taken for none."""
+
+    reason: str = field(default="nothing in it is a report", compare=False)
 
 
 @dataclass(frozen=True)
@@ -95,12 +106,12 @@ def read_evidence(path: Path) -> Evidence:
 
 
 def evidence_of(data: bytes, path: Path) -> Evidence:
-    """What the bytes of a file hold; `path` is only passed on."""
+    """What the bytes of a file hold. `path` is passed on; its suffix says whether what is no JSON was meant to be."""
     digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
     try:
         document = parse(data)
     except StrictJsonError as error:
-        return Evidence(path, Unreadable(str(error), could_not_open=False), digest)
+        return Evidence(path, _no_document(data, path, str(error)), digest)
     source = Source(document.value, document.lines, digest)
     importer = importer_of(source)
     if importer is not None:
@@ -110,12 +121,21 @@ def evidence_of(data: bytes, path: Path) -> Evidence:
     return _own(path, document.value, data, digest)
 
 
+def _no_document(data: bytes, path: Path, problem: str) -> Outcome:
+    """Damaged evidence where a report was meant to be, by its name or by the keys of one; else another kind of file."""
+    if path.name.lower().endswith(SUFFIXES) or _TELL_TALE_TEXT.search(data):
+        return Unreadable(problem, could_not_open=False)
+    return NotAReport(problem)
+
+
 def _not_one_object(document: Document) -> Outcome:
     """A list or JSONL that no importer knows: reports do not travel in bundles."""
     values = document.value if isinstance(document.value, list) else []
     if any(isinstance(value, dict) and _looks_like_report(value) for value in values):
         return Invalid("document: several documents in one file; a report is one JSON object")
-    return NotAReport()
+    if document.lines:
+        return NotAReport("JSON Lines of a format that no importer knows")
+    return NotAReport(f"a report is one JSON object; this is {_JSON_NAMES.get(type(document.value), 'something else')}")
 
 
 def _foreign(path: Path, source: Source, importer: Importer) -> Evidence:
@@ -148,7 +168,7 @@ def _load(source: Source, importer: Importer) -> Report:
 def _own(path: Path, value: dict[str, Json], data: bytes, digest: str) -> Evidence:
     kind, version = value.get("kind"), value.get("schema_version")
     if kind not in KINDS and not _looks_like_report(value):
-        return Evidence(path, NotAReport(), digest)
+        return Evidence(path, NotAReport("JSON with none of the keys of a report, and no importer knows it"), digest)
     problem = _version_problem(version) or _kind_problem(kind)
     number = version if type(version) is int else None
     if problem is not None:
@@ -227,7 +247,7 @@ def _why_not(evidence: Evidence) -> str:
             return "is a report of K3 already; nothing to import"
         case Legacy(problem=problem):
             return problem or "no importer knows this schema"
-        case NotAReport():
-            return f"no known format; importers: {', '.join(sorted(IMPORTER_NAMES))}"
+        case NotAReport(reason=reason):
+            return f"no known format ({reason}); importers: {', '.join(sorted(IMPORTER_NAMES))}"
         case Unreadable(message=message) | Invalid(message=message):
             return message

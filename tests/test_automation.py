@@ -92,7 +92,7 @@ def test_the_action_obeys_its_other_inputs(checkout: Path) -> None:
     assert refused.returncode == 3
     assert run_step("Judge reports", checkout, paths="my reports", format="json").stdout.startswith("[")
     assert run_step("Judge reports", checkout, paths="").returncode == 64
-    assert run_step("Check the figures in prose", checkout, ledger="README.md").returncode == 0
+    assert run_step("Check the figures in prose", checkout, ledger="README.md").returncode == 3
     spoil(checkout)
     assert run_step("Check the figures in prose", checkout, ledger="README.md\nmy reports").returncode == 2
 

@@ -1,6 +1,10 @@
 """How a claim is printed. Only a `Headline`, which only the gate makes, can be printed as one."""
 
+from collections.abc import Iterable
+
+from gate.claim_kind import CLAIM_KINDS
 from gate.judge import Headline, JudgedClaim
+from gate.registry import find_rule
 from reports.claims import AcceptanceClaim, BaseClaim, RecallClaim, SpeedupClaim
 from reports.one_line import one_line
 
@@ -30,6 +34,17 @@ def headline_line(headline: Headline) -> str:
 def withheld_line(claim: JudgedClaim) -> str:
     """`WITHHELD name: codes`; the figure itself is not printed."""
     return one_line(f"WITHHELD {claim.name}: {', '.join(claim.withheld_by) or 'not claimed'}", _LIMIT)
+
+
+def hint_line(claims: Iterable[JudgedClaim]) -> str | None:
+    """Where the codes of what is withheld are explained; none if nothing is withheld by a rule."""
+    for claim in claims:
+        known = [code for code in claim.withheld_by if find_rule(code) is not None]
+        if known and claim.metric in CLAIM_KINDS:
+            return (
+                f"`k3 gate explain {known[0]}` says what a code means, `k3 gate explain {claim.metric}` what a claim is"
+            )
+    return None
 
 
 def unit_of(claim: BaseClaim) -> str:

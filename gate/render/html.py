@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
+from gate.claim_kind import CLAIM_KINDS
 from gate.facts import facts
 from gate.frontier import frontier
 from gate.judged import JudgedFile
@@ -14,6 +15,7 @@ from gate.render.cells import COLUMNS, WORDS, cells
 from gate.render.chart import svg
 from gate.render.headline import figure, headline_line, withheld_line
 from gate.render.text import described
+from gate.story import claim_facts
 from gate.story import facts as story
 from gate.summary import summarise
 from reports.measurement import Arm, Measurement
@@ -43,6 +45,7 @@ def page(report: Report, judged: JudgedFile) -> str:
         f'<p>Verdict: <strong class="{judged.state.split()[0]}">{judged.state}</strong>. {_origin(report, judged)}</p>',
         *_section("Claims", _claims(judged)),
         *_section("Violations", _violations(judged)),
+        *_section("What the claims and codes mean", _meanings(judged)),
         *_section("Arms", _arms(report, judged)),
         *(_section("Recall against bytes", _frontier(report)) if frontier(report) else ()),
         *(_section("Codecs", _codecs(report)) if report.kv_quant is not None else ()),
@@ -98,8 +101,23 @@ def _violations(judged: JudgedFile) -> Iterator[str]:
         yield from (f"<li>{_text(described(each))}</li>" for each in judged.violations if each.code == code)
         yield "</ul>"
         if rule is not None:
-            parts = "".join(f"<dt>{_text(label)}</dt><dd>{_text(text)}</dd>" for label, text in story(rule))
-            yield f"<details><summary>About {_text(code)}</summary><dl>{parts}</dl></details>"
+            yield _details(f"About {code}", story(rule))
+
+
+def _meanings(judged: JudgedFile) -> Iterator[str]:
+    """Every kind of claim in the report, and every code that withholds one and is explained nowhere above."""
+    for kind in (CLAIM_KINDS[metric] for metric in dict.fromkeys(claim.metric for claim in judged.claims)):
+        yield _details(f"{kind.metric}: {kind.title}", claim_facts(kind))
+    told = {violation.code for violation in judged.violations}
+    for code in sorted({code for claim in judged.claims for code in claim.withheld_by} - told):
+        rule = find_rule(code)
+        if rule is not None:
+            yield _details(f"{code}: {rule.title}", story(rule))
+
+
+def _details(summary: str, parts: Iterable[tuple[str, str]]) -> str:
+    listed = "".join(f"<dt>{_text(label)}</dt><dd>{_text(text)}</dd>" for label, text in parts)
+    return f"<details><summary>{_text(summary)}</summary><dl>{listed}</dl></details>"
 
 
 def _arms(report: Report, judged: JudgedFile) -> Iterator[str]:

@@ -11,6 +11,7 @@ from gate.kvquant import summarise_codecs
 from gate.parity import summarise_parity
 from gate.render import kvquant, parity
 from gate.render.cells import COLUMNS, WORDS, cells
+from gate.render.headline import hint_line
 from gate.render.text import file_lines, write_lines
 from gate.summary import summarise
 from reports.kvquant import KvQuantResult
@@ -32,6 +33,9 @@ def show(report: Report, judged: JudgedFile, stream: TextIO) -> None:
     if report.kv_quant is not None:
         write_codecs(report.kv_quant, stream)
     write_lines(file_lines(judged), stream)
+    hint = hint_line(judged.claims)
+    if hint is not None:
+        write_lines(iter([((hint, "dim"),)]), stream)
 
 
 def write_codecs(result: KvQuantResult, stream: TextIO) -> None:

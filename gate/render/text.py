@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from gate.judged import WARNINGS, JudgedFile, tally
-from gate.render.headline import headline_line, withheld_line
+from gate.render.headline import headline_line, hint_line, withheld_line
 from reports.one_line import one_line
 from reports.verdict import Violation
 
@@ -19,6 +19,9 @@ def lines(files: Sequence[JudgedFile]) -> Iterator[tuple[Span, ...]]:
     """Every line of the listing as styled spans, without line ends."""
     for file in files:
         yield from file_lines(file)
+    hint = hint_line(claim for file in files for claim in file.claims)
+    if hint is not None:
+        yield ((hint, "dim"),)
     yield ((tally(files), "bold"),)
 
 
@@ -75,6 +78,6 @@ def _described(file: JudgedFile) -> str:
     if not file.opened:
         return ""
     if file.kind is None:
-        return ""
+        return f" ({file.reason})" if file.reason is not None else ""
     version = f", schema {file.schema_version}" if file.schema_version is not None else ""
     return one_line(f" ({file.source} {file.kind}{version})")

@@ -1,4 +1,4 @@
-"""`k3 gate`: judge reports, list and explain the rules, check the figures in prose."""
+"""`k3 gate`: judge reports, list and explain rules and claims, check the figures in prose."""
 
 import json
 import os
@@ -41,8 +41,8 @@ def check(
     output: Annotated[Format, typer.Option("--format", help="How to print the outcome.")] = Format.text,
     retractions: Retractions = None,
 ) -> None:
-    """Judge reports. Exit 0: nothing broken; 2: a rule is broken; 3: a file could not be opened."""
-    from gate.batch import judge_paths
+    """Judge reports. Exit 0: nothing broken; 2: a rule is broken; 3: a file could not be opened, a folder has none."""
+    from gate.batch import folders_without_reports, judge_paths
     from gate.judged import exit_code
     from reports.retractions import RetractionsError
 
@@ -51,7 +51,10 @@ def check(
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
     print_files(files, output)
-    raise typer.Exit(exit_code(files))
+    code, empty = exit_code(files), folders_without_reports(paths, files)
+    if code == 0 and empty:
+        raise CannotRunError(f"{one_line(str(empty[0]), 1000)}: no report in this folder; name the one that holds them")
+    raise typer.Exit(code)
 
 
 def print_files(files: "Sequence[JudgedFile]", output: Format) -> None:
@@ -112,25 +115,48 @@ def rules(json_output: Annotated[bool, typer.Option("--json", help="Print one JS
         print(f"{rule.code:<{width}}  {rule.severity:<8}  {rule.title}")
 
 
+@app.command("claims")
+def claims(json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+    """List the kinds of claims, a line each."""
+    from gate.claim_kind import CLAIM_KINDS
+    from gate.story import claim_document
+
+    if json_output:
+        print(json.dumps([claim_document(kind) for kind in CLAIM_KINDS.values()], indent=1))
+        return
+    width = max(map(len, CLAIM_KINDS))
+    for kind in CLAIM_KINDS.values():
+        print(f"{kind.metric:<{width}}  {kind.title}")
+
+
 @app.command("explain")
-def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="A code of `k3 gate rules`.")]) -> None:
-    """Print what a rule catches, why it exists and how to satisfy it."""
+def explain(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A code of `k3 gate rules`, or one of `k3 gate claims`.")],
+) -> None:
+    """Print what a rule catches, why it exists and how to satisfy it; or what a claim asserts and how it is made."""
+    from gate.claim_kind import CLAIM_KINDS, kind_of_claim
     from gate.registry import all_rules, find_rule
     from gate.retired import RETIRED_CODES
-    from gate.story import facts
+    from gate.story import claim_facts, facts
 
     wanted = code.strip().upper()
-    rule = find_rule(wanted)
+    rule, kind = find_rule(wanted), kind_of_claim(code)
+    if not wanted:
+        raise UsageError("which rule or claim? see `k3 gate rules` and `k3 gate claims`")
     if rule is not None:
         print(f"{rule.code}: {rule.title}\n")
         for label, text in facts(rule):
             print(_wrapped(label, text))
+    elif kind is not None:
+        print(f"{kind.metric}: {kind.title}\n")
+        for label, text in claim_facts(kind):
+            print(_wrapped(label, text))
     elif wanted in RETIRED_CODES:
         print(f"{wanted}: retired. {RETIRED_CODES[wanted]}")
     else:
-        near = nearest(wanted, [each.code for each in all_rules()])
-        hint = f"did you mean {near}?" if near else "see `k3 gate rules`"
-        raise UsageError(f"there is no rule {one_line(code, 80)}; {hint}")
+        near = nearest(wanted, [*(each.code for each in all_rules()), *CLAIM_KINDS])
+        hint = f"did you mean {near}?" if near else "see `k3 gate rules` and `k3 gate claims`"
+        raise UsageError(f"there is no rule or claim {one_line(code, 80)}; {hint}")
 
 
 def _wrapped(label: str, text: str) -> str:
@@ -144,9 +170,11 @@ def _wrapped(label: str, text: str) -> str:
 def ledger(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Markdown files, and folders of them.")],
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    allow_none: Annotated[bool, typer.Option("--allow-none", help="It is no error if no figure is marked.")] = False,
     retractions: Retractions = None,
 ) -> None:
-    """Check every marked figure in prose against the report it names. Exit 2 if one no longer holds."""
+    """Check every marked figure in prose against the report it names. Exit 2 if one no longer holds, 3 if there is
+    none."""
     from gate.ledger import check_ledger, exit_code
     from gate.render.ledger import render_json, render_text
     from reports.retractions import RetractionsError
@@ -157,4 +185,9 @@ def ledger(
         raise CannotRunError(str(error)) from error
     _escape_what_stdout_cannot_encode()
     sys.stdout.write(render_json(entries) if json_output else render_text(entries))
+    if not entries and not allow_none:
+        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        raise CannotRunError(
+            f"{one_line(str(paths[0]), 1000)}{more}: no marked figure; name the prose that has some, or --allow-none"
+        )
     raise typer.Exit(exit_code(entries))

@@ -4,7 +4,7 @@ import json
 import sys
 
 from gate.judged import JudgedFile
-from gate.render.headline import headline_line, withheld_line
+from gate.render.headline import headline_line, hint_line, withheld_line
 from reports.one_line import one_line
 from reports.report import Report
 
@@ -20,6 +20,9 @@ def print_outcome(report: Report, judged: JudgedFile, json_output: bool) -> None
     for claim in judged.claims:
         if claim.status == "withheld":
             print(withheld_line(claim))
+    hint = hint_line(judged.claims)
+    if hint is not None:
+        print(hint)
     for violation in judged.violations:
         print(f"VIOLATION {violation.code}: {one_line(violation.message)}")
     print(f"verdict: {judged.verdict}")

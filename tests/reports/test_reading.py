@@ -202,6 +202,34 @@ def test_a_legacy_report_that_cannot_be_imported_says_why(evidence, replay):
     assert "config.eval_mode" in outcome.problem
 
 
+@pytest.mark.parametrize("name", ["note.txt", "passwd", "README.md"])
+def test_a_file_that_is_no_json_is_no_report(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("root:x:0:0:root\nnothing of a report\n")
+    outcome = read_evidence(path).outcome
+    assert isinstance(outcome, NotAReport)
+    assert outcome.reason.startswith("not JSON")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("x.json", "nothing"), ("x.JSONL", "nothing"), ("x.txt", '{"schema_version": 2, "kind": "niah"'), ("x.json", "")],
+)
+def test_a_damaged_report_is_not_passed_over(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    assert isinstance(read_evidence(path).outcome, Unreadable)
+
+
+@pytest.mark.parametrize(("text", "reason"), [("[]", "a list"), ("3", "a number"), ("null", "null"), ("{}", "keys")])
+def test_json_that_is_no_report_says_why(tmp_path, text, reason):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    outcome = read_evidence(path).outcome
+    assert isinstance(outcome, NotAReport)
+    assert reason in outcome.reason
+
+
 def test_only_other_tools_files_are_imported(tmp_path, schema_2):
     for content, why in (
         (report_bytes(OWN), "already"),

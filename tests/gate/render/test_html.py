@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from gate.claim_kind import CLAIM_KINDS
 from gate.evidence import judge_evidence
 from gate.judged import JudgedFile
+from gate.registry import find_rule
 from gate.render.html import page
 from reports.reading import Evidence
 from reports.report import Report
@@ -100,3 +102,17 @@ def test_hostile_strings_are_text() -> None:
     assert not {"onerror", "src"} & {name for name, _ in found.attributes}
     assert any("<script>alert('1')</script>" in text for text in found.text)
     assert not any("\x1b" in text or "\u202e" in text for text in found.text)
+
+
+def test_claims_and_codes_are_explained_on_the_page_without_a_script() -> None:
+    found = outline(honest_niah())
+    claims = judged(honest_niah()).claims
+    told = " ".join(found.text)
+    for claim in claims:
+        assert CLAIM_KINDS[claim.metric].asserts in told
+        for code in claim.withheld_by:
+            rule = find_rule(code)
+            assert rule is not None
+            assert rule.catches in told
+    assert "script" not in found.tags
+    assert not any(name.startswith("on") for name, _ in found.attributes)

@@ -7,7 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from gate.claim_kind import CLAIM_KINDS
 from gate.registry import all_rules
+from gate.rule import ALL_METRICS
 from harness.cli import run
 from reports.report import report_bytes
 from tests.gate.honest import Setup, honest_code, honest_parity
@@ -152,6 +154,33 @@ def test_rules_and_explain_tell_the_same_story(capsys: pytest.CaptureFixture[str
         assert "MIN_SPEEDUP_SAMPLES = 5" in text
 
 
+@pytest.mark.parametrize("metric", ALL_METRICS)
+def test_every_claim_is_explained_with_the_rules_that_block_it(metric: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["gate", "explain", f"{metric}/some_arm"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    kind = CLAIM_KINDS[metric]
+    for part in (metric, kind.title, kind.asserts, kind.computed):
+        assert part in text
+    assert all(rule.code in text for rule in all_rules() if metric in rule.blocks)
+
+
+def test_claims_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["gate", "claims"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(ALL_METRICS)
+    assert run(["gate", "claims", "--json"]) == 0
+    told = {claim["metric"]: claim for claim in json.loads(capsys.readouterr().out)}
+    assert "CONTROL_RECALL_HIGH" in told["restoration_recall"]["blocked_by"]
+    assert "CONTROL_RECALL_HIGH" not in told["null_ratio"]["blocked_by"]
+
+
+def test_what_is_withheld_points_to_its_explanation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["gate", "check", str(ROOT / "reports" / "evidence" / "demo-smollm2.json")]) == 0
+    hint = capsys.readouterr().out.splitlines()[-2]
+    code, metric = (hint.split("`")[place].removeprefix("k3 gate explain ") for place in (1, 3))
+    for name in (code, metric):
+        assert run(["gate", "explain", name]) == 0
+
+
 def test_the_ledger_checks_prose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "README.md").write_text("1.6x <!-- k3: gone.json sha256:0123456789ab /claims/0/value -->\n")
     assert run(["gate", "ledger", str(tmp_path)]) == 2
@@ -159,6 +188,52 @@ def test_the_ledger_checks_prose(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run(["gate", "ledger", str(tmp_path), "--json"]) == 2
     assert json.loads(capsys.readouterr().out)[0]["problem"] == "REPORT_MISSING"
     assert run(["gate", "ledger", str(tmp_path / "gone.md")]) == 3
+
+
+def test_prose_without_a_marked_figure_is_3_unless_it_may_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text("It is fast.\n")
+    assert run(["gate", "ledger", str(tmp_path)]) == 3
+    assert (
+        capsys.readouterr().err == f"k3: {tmp_path}: no marked figure; name the prose that has some, or --allow-none\n"
+    )
+    assert run(["gate", "ledger", str(tmp_path), "--json"]) == 3
+    out, err = capsys.readouterr()
+    assert json.loads(out) == []
+    assert err.count("\n") == 1
+    assert run(["gate", "ledger", str(tmp_path), "--allow-none"]) == 0
+
+
+@pytest.mark.parametrize("content", [None, "[]", '{"name": "x"}'])
+@pytest.mark.parametrize("output", FORMATS)
+def test_a_folder_without_a_report_is_3(
+    content: str | None, output: str, good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    if content is not None:
+        (folder / "package.json").write_text(content)
+    assert run(["gate", "check", str(good.parent), str(folder), "--format", output]) == 3
+    assert capsys.readouterr().err == f"k3: {folder}: no report in this folder; name the one that holds them\n"
+
+
+def test_what_is_no_report_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "note.txt").write_text("a note")
+    (tmp_path / "list.json").write_text("[]")
+    assert run(["gate", "check", str(tmp_path / "note.txt"), str(tmp_path / "list.json")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("list.json: not evidence (a report is one JSON object; this is a list)")
+    assert "note.txt: not evidence (not JSON" in lines[1]
+
+
+@pytest.mark.parametrize(("code", "said"), [("NOPE", "k3 gate rules"), ("", "k3 gate rules"), ("  ", "k3 gate rules")])
+def test_a_code_like_no_other_suggests_none(code: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["gate", "explain", code]) == 64
+    err = capsys.readouterr().err
+    assert said in err
+    assert "did you mean" not in err
+    assert " ;" not in err
 
 
 def test_the_projects_own_figures_hold() -> None:

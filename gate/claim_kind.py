@@ -1,0 +1,109 @@
+"""What each kind of claim asserts and how its figure is made, declared once for `k3 gate explain` and the documents."""
+
+from dataclasses import dataclass
+
+_RATIO = (
+    "Each row over the oracle's row of the same sample and repeat; the median over the repeats of a prompt, then over "
+    "the distinct prompts. The 95 % interval is a bootstrap over prompts, then repeats."
+)
+_LEFT_OUT = "Beside it stand the extremes with one prompt left out."
+_SHARE = "Distinct prompts that every repeat recalled, over all distinct prompts; the 95 % interval is Wilson's."
+
+
+@dataclass(frozen=True)
+class ClaimKind:
+    """One kind of claim; `metric` is the first part of a claim's name, before the arm."""
+
+    metric: str
+    title: str
+    asserts: str
+    computed: str
+
+
+_DECLARED = (
+    ClaimKind(
+        "decode_speedup",
+        "Decode speed-up",
+        "How many times as many tokens a second the arm decodes as the oracle, prefill left out; under 1 it is slower.",
+        f"Tokens after the first one over decode seconds. {_RATIO} {_LEFT_OUT}",
+    ),
+    ClaimKind(
+        "e2e_speedup",
+        "Speed-up from end to end",
+        "How many times as many tokens a second the arm emits as the oracle, prefill and restoration included.",
+        f"All tokens emitted over the seconds from prompt to last token. {_RATIO} {_LEFT_OUT}",
+    ),
+    ClaimKind(
+        "null_ratio",
+        "A/A ratio",
+        "The oracle against itself, run again among the others under another name. Nothing differs between the two, so "
+        "the interval is the noise of this run: an effect counts only outside that band. It is no speed-up.",
+        f"The decode rate of `oracle_again` over that of `oracle`. {_RATIO}",
+    ),
+    ClaimKind(
+        "oracle_recall",
+        "Recall of the plain model",
+        "The share of needles that the verifier alone finds, over its own cache: what the workload lets an arm reach.",
+        _SHARE,
+    ),
+    ClaimKind(
+        "native_baseline_recall",
+        "Recall of a native baseline",
+        "The recall of an arm that neither restored nor drafted and is labelled so. It says nothing about a system.",
+        _SHARE,
+    ),
+    ClaimKind(
+        "restoration_recall",
+        "Recall carried by restoration",
+        "The share of needles found from K/V that were evicted and put back, beside a control that evicts the same, "
+        "restores nothing and must fail.",
+        f"{_SHARE} The control counts a prompt that any of its repeats recalled.",
+    ),
+    ClaimKind(
+        "arm_recall",
+        "Recall of an arm",
+        "The share of needles that the arm finds, whatever carried it.",
+        _SHARE,
+    ),
+    ClaimKind(
+        "token_identity",
+        "The oracle's own tokens",
+        "The share of the arm's streams that are the oracle's, token for token.",
+        "Rows whose token ids equal those of the oracle's row of the same sample and repeat, over all rows; the 95 % "
+        "interval is Wilson's.",
+    ),
+    ClaimKind(
+        "kv_saving",
+        "K/V bytes saved",
+        "The share of the oracle's K/V bytes that the arm does not hold.",
+        "1 - bytes of the arm over bytes of the oracle's row of the same sample and repeat, the median over the rows; "
+        "the bytes of a row are the most it held at the end of prefill or of decode, summed from the arrays.",
+    ),
+    ClaimKind(
+        "acceptance",
+        "Acceptance of drafts",
+        "The share of the drafted tokens that the verifier accepted; never of the tokens emitted.",
+        "Accepted over drafted, all blocks of all rows together; beside it tokens committed a block, and the share "
+        "accepted at each position among the blocks that drafted so far.",
+    ),
+    ClaimKind(
+        "drafter_parity",
+        "Parity of a drafter's runtimes",
+        "The share of tokens on which two runtimes propose the same after the same contexts. It lets the drafter's "
+        "throughput be claimed.",
+        "Equal tokens over compared tokens; where one runtime proposed fewer, the missing ones differ.",
+    ),
+    ClaimKind(
+        "kv_codec_worthwhile",
+        "A codec worth a native kernel",
+        "1 if the codec is worth a kernel of its own, 0 if it is not.",
+        "At no more bits a value than affine 4, scales and biases included, it errs less and recalls no less.",
+    ),
+)
+CLAIM_KINDS: dict[str, ClaimKind] = {kind.metric: kind for kind in _DECLARED}
+"""Every kind of claim by its metric, in the order they are told."""
+
+
+def kind_of_claim(name: str) -> ClaimKind | None:
+    """The kind of a claim, by its metric or by its name as it is printed (metric/arm)."""
+    return CLAIM_KINDS.get(name.strip().lower().partition("/")[0])
