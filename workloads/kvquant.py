@@ -17,8 +17,8 @@ SINK, WINDOW = 4, 64
 CONTEXT_TOKENS, SCORED_TOKENS = 112, 49
 """Of a held-out text: tokens read before, and after; the last scored token is only predicted."""
 
-_SECOND_QUESTION = "Which secret code do the notes give? Write that code and nothing else."
-_SECOND_CUE = "Question: Which secret code do the notes give?\nAnswer: The notes give the secret code"
+_SECOND_QUESTION = "One note holds a secret code. What is that secret code? Reply with the code alone."
+_SECOND_CUE = "Question: One note holds a code. What is it?\nAnswer: The secret code in that note is"
 _PROSE = (
     "The ferry left the pier a little after seven, and by the time the fog had lifted the town was only a line of "
     "roofs. A woman in a grey coat counted the crates on deck for the third time, and wrote the number on her sleeve.",
