@@ -4,7 +4,8 @@ from pathlib import Path
 
 from harness.clock import utc_now
 from harness.errors import OutputError
-from harness.journal import remove_leftovers, unfinished
+from harness.journal import remove_leftovers, unfinished, unlike
+from harness.output_lock import hold
 from reports.kvquant import CodecSample, KvQuantResult, OracleSample
 from reports.plan import Resume
 from reports.report import Report, write_report
@@ -22,8 +23,10 @@ class KvQuantJournal:
         """Begin a report at `path`, or take up the unfinished one of the same run that stands there.
 
         Raises:
-            OutputError: the folder is not writable, or the file is something else.
+            OutputError: the folder is not writable, another process writes the file, or it is something else than
+                this run, unfinished, on this machine and code.
         """
+        hold(path)
         remove_leftovers(path)
         journal = cls(skeleton, path)
         if path.exists():
@@ -32,6 +35,8 @@ class KvQuantJournal:
                 raise OutputError(f"{path}: exists and is no unfinished run; choose another --out")
             if found.plan.digest != skeleton.plan.digest:
                 raise OutputError(f"{path}: is the unfinished report of another run; choose another --out")
+            if (other := unlike(found, skeleton)) is not None:
+                raise OutputError(f"{path}: its rows cannot be gone on with: {other}; choose another --out")
             journal = cls(found, path)
             if journal.done and not found.plan.complete:
                 resume = Resume(order=len(journal.done), at=utc_now())
