@@ -24,15 +24,45 @@ def apply(document: dict[str, Any], kind: type[Record], override: str) -> None:
         raise UsageError(f"--set {override!r}: not of the form key=value")
     parts = key.strip().split(".")
     target, record = document, kind
+    prefix = ""
     if parts[0] == "arms" and "arms" in kind.model_fields:
+        prefix = ".".join(parts[:2]) + "."
         target, record, parts = _arm(document, parts, override), ArmSpec, parts[2:]
     while len(parts) > 1 and (inner := _inner(record, parts[0])) is not None:
+        prefix += f"{parts[0]}."
         target, record, parts = _table(target, record, parts[0], override), inner, parts[1:]
     known = [name for name in record.model_fields if name not in FIXED and name != "arms" and not _inner(record, name)]
     if len(parts) != 1 or parts[0] not in known:
-        hint = did_you_mean(".".join(parts), known)
-        raise UsageError(f"--set {override!r}: no such key{hint}; keys: {', '.join(known)}")
+        raise UsageError(
+            f"--set {override!r}: no such key{_hint(key.strip(), kind, prefix)}; keys: {_listed(record, prefix)}"
+        )
     target[parts[0]] = _value(text.strip())
+
+
+def _hint(key: str, kind: type[Record], prefix: str) -> str:
+    """The key of that last name wherever it stands, else the most similar one; of the arm that `prefix` names."""
+    arm = ".".join(prefix.split(".")[:2]) if prefix.startswith("arms.") else "arms.NAME"
+    paths = [*_paths(kind), *(_paths(ArmSpec, f"{arm}.") if "arms" in kind.model_fields else ())]
+    field = key.rpartition(".")[2]
+    same = [path for path in paths if path.rpartition(".")[2] == field and path != key]
+    return f"; did you mean {' or '.join(map(repr, same))}?" if same else did_you_mean(key, paths)
+
+
+def _listed(record: type[Record], prefix: str) -> str:
+    """Every key of `record` as it is written on the command line; those of arms are only named by their form."""
+    arms = ["arms.NAME.FIELD"] if "arms" in record.model_fields else []
+    return ", ".join([*_paths(record, prefix), *arms])
+
+
+def _paths(record: type[Record], prefix: str = "") -> list[str]:
+    """The keys of a record and of the tables in it, with their full paths."""
+    paths: list[str] = []
+    for name in record.model_fields:
+        if name in FIXED or name == "arms":
+            continue
+        inner = _inner(record, name)
+        paths += _paths(inner, f"{prefix}{name}.") if inner is not None else [f"{prefix}{name}"]
+    return paths
 
 
 def did_you_mean(word: str, choices: Sequence[str]) -> str:

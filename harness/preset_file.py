@@ -12,7 +12,7 @@ from harness.errors import UsageError
 from harness.kinds import KINDS
 from harness.overrides import apply, did_you_mean
 from harness.preset import BasePreset, LoadedPreset
-from reports.report import describe_invalid
+from harness.preset_faults import in_flags, in_keys
 
 
 def preset_names() -> tuple[str, ...]:
@@ -43,7 +43,10 @@ def preset_of_flags(document: dict[str, Any]) -> LoadedPreset:
     Raises:
         UsageError: a value out of range.
     """
-    preset = validate_preset(document, str(document["name"]))
+    try:
+        preset = _kind_of(document, str(document["name"])).model_validate(_frozen(document))
+    except ValidationError as error:
+        raise UsageError(in_flags(error)) from error
     digest = hashlib.sha256(preset.model_dump_json().encode()).hexdigest()
     return LoadedPreset(preset, f"sha256:{digest}", ())
 
@@ -57,7 +60,7 @@ def validate_preset(document: dict[str, Any], name: str) -> BasePreset:
     try:
         return _kind_of(document, name).model_validate(_frozen(document))
     except ValidationError as error:
-        raise UsageError(f"preset {name}: {describe_invalid(error)}") from error
+        raise UsageError(f"preset {name}: {in_keys(error, document)}") from error
 
 
 def _kind_of(document: dict[str, Any], name: str) -> type[BasePreset]:

@@ -55,6 +55,26 @@ def test_a_word_for_a_number_is_told_plainly(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == ("k3: Invalid value for '--samples': give a whole number (see k3 niah --help)\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["niah", "--window", "0"], "k3: --window 0: Input should be greater than or equal to 1"),
+        (["niah", "--lines", "1"], "k3: --lines 1: Input should be greater than or equal to 5"),
+        (["niah", "--samples", "0", "--lines", "1"], "k3: --samples 0: "),
+        (["niah", "--max-new-tokens", "1"], "k3: --max-new-tokens 1: "),
+        (["code", "--block-size", "0"], "k3: --block-size 0: "),
+    ],
+)
+def test_a_value_out_of_range_names_its_flag(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*arguments, "--plan"]) == 64
+    err = capsys.readouterr().err
+    assert err.startswith(said)
+    assert err.count("\n") == 1
+    assert "more" not in err or "--lines" in arguments
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
 @pytest.mark.parametrize("buffering", ["", "1"])
 @pytest.mark.parametrize(

@@ -105,9 +105,9 @@ def test_damaged_drafter_weights_are_told_before_the_verifier_is_loaded(
     [
         (("--drafter", "dflash"), "every drafter but ngram names a model"),
         (("--drafter-model", "x"), "every drafter but ngram names a model"),
-        (("--block-size", "0"), "block_size"),
+        (("--block-size", "0"), "--block-size 0: "),
         (("--drafter", "magic"), "magic"),
-        (("--items", "1"), "items"),
+        (("--items", "1"), "--items 1: "),
     ],
 )
 def test_contradictions_are_wrong_usage(

@@ -128,7 +128,7 @@ def test_json_is_one_document(model: Path, drafter: Path, tmp_path: Path, capsys
     ("more", "code", "said"),
     [
         (("--block-size", "9"), 64, "9 is more than the 8 positions"),
-        (("--block-size", "1"), 64, "block_size"),
+        (("--block-size", "1"), 64, "--block-size 1: "),
         (("--blocks", "0"), 64, "blocks"),
         (("--drafter", "/nowhere/at/all"), 3, "/nowhere/at/all"),
         (("--drafter", "${ENV:K3_NOT_SET}"), 3, "K3_NOT_SET"),
