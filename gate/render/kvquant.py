@@ -49,8 +49,12 @@ def row(summary: CodecSummary) -> tuple[str, ...]:
 
 
 def charts(summaries: Sequence[CodecSummary]) -> Iterator[Chart]:
-    """Error, divergence of logits and recall over bits a value; a line a family, where it has two rates or more."""
-    rated = [one for one in summaries if one.bits is not None and one.error]
+    """Error, divergence of logits and recall over bits a value; a line a family.
+
+    Arms that keep many layers exact, at more bits than any codec has, would stretch the axis and are left to the table.
+    """
+    most = max((one.bits for one in summaries if one.family is not None and one.bits is not None), default=0.0)
+    rated = [one for one in summaries if one.bits is not None and one.error and one.bits <= most]
     if not rated:
         return
     yield Chart("Relative error of K and V", "bits a value", _series(rated, _error), True)
