@@ -48,7 +48,7 @@ def page(report: Report, judged: JudgedFile) -> str:
         *_section("What the claims and codes mean", _meanings(judged)),
         *_section("Arms", _arms(report, judged)),
         *(_section("Recall against bytes", _frontier(report)) if frontier(report) else ()),
-        *(_section("Codecs", _codecs(report)) if report.kv_quant is not None else ()),
+        *(_section("Codecs", _codecs(report, judged)) if report.kv_quant is not None else ()),
         *_section("Where it comes from", _table("Provenance", ("", ""), facts(report).items(), words=2)),
         *_section("Rows", (line for arm in report.arms for line in _rows(arm))),
     ]
@@ -135,12 +135,13 @@ def _frontier(report: Report) -> Iterator[str]:
     yield from _table("Recall and resident bytes of each arm that bounds its cache", columns, rows, words=words)
 
 
-def _codecs(report: Report) -> Iterator[str]:
+def _codecs(report: Report, judged: JudgedFile) -> Iterator[str]:
     """Charts over bits a value, the table of all codecs, and what could not be run."""
     result = report.kv_quant
     if result is None:
         return
     summaries = summarise_codecs(result)
+    yield f"<p>{_text(kvquant.verdict(judged))}.</p>"
     yield from (svg(chart) for chart in kvquant.charts(summaries))
     rows = (kvquant.row(summary) for summary in summaries)
     yield from _table("Means over the samples of each codec", kvquant.COLUMNS, rows, words=kvquant.WORDS)

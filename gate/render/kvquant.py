@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from gate.intervals import Share, wilson
+from gate.judged import JudgedFile
 from gate.kvquant import CodecSummary
 from gate.render.chart import Chart, Point, Series
 from gate.render.headline import figure
+from reports.claims import KvQuantClaim
 from reports.one_line import one_line
 
 COLUMNS = (
@@ -46,6 +48,15 @@ def row(summary: CodecSummary) -> tuple[str, ...]:
         _share(summary.same_streams),
         figure(summary.decode_tok_s) if summary.decode_tok_s is not None else "",
     )
+
+
+def verdict(judged: JudgedFile) -> str:
+    """What the admitted claims come to, in one line."""
+    claims = [admitted.claim for admitted in judged.headlines if isinstance(admitted.claim, KvQuantClaim)]
+    if not claims:
+        return "no verdict on a codec is admitted"
+    worth = [one_line(claim.arm) for claim in claims if claim.value]
+    return f"{len(claims)} codecs judged beside affine 4; worth a native kernel: {', '.join(worth) or 'none'}"
 
 
 def charts(summaries: Sequence[CodecSummary]) -> Iterator[Chart]:

@@ -31,19 +31,20 @@ def show(report: Report, judged: JudgedFile, stream: TextIO) -> None:
     if report.parity is not None:
         write_table(parity.COLUMNS, [parity.row(summarise_parity(report.parity))], stream, words=parity.WORDS)
     if report.kv_quant is not None:
-        write_codecs(report.kv_quant, stream)
+        write_codecs(report.kv_quant, judged, stream)
     write_lines(file_lines(judged), stream)
     hint = hint_line(judged.claims)
     if hint is not None:
         write_lines(iter([((hint, "dim"),)]), stream)
 
 
-def write_codecs(result: KvQuantResult, stream: TextIO) -> None:
-    """Print the table of a codec run, and what could not be run."""
+def write_codecs(result: KvQuantResult, judged: JudgedFile, stream: TextIO) -> None:
+    """Print the table of a codec run, what could not be run, and what the verdicts come to."""
     rows = [kvquant.row(summary) for summary in summarise_codecs(result)]
     write_table(kvquant.COLUMNS, rows, stream, words=kvquant.WORDS)
     for refused in result.refused:
         stream.write(f"not run: {one_line(refused.name)}: {one_line(refused.reason)}\n")
+    stream.write(f"{kvquant.verdict(judged)}\n\n")
 
 
 def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO, *, words: int) -> None:

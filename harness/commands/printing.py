@@ -51,4 +51,4 @@ def _print_measured(report: Report, judged: JudgedFile) -> None:
     if report.parity is not None:
         write_table(parity.COLUMNS, [parity.row(summarise_parity(report.parity))], sys.stderr, words=parity.WORDS)
     if report.kv_quant is not None:
-        write_codecs(report.kv_quant, sys.stderr)
+        write_codecs(report.kv_quant, judged, sys.stderr)
