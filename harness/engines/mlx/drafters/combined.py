@@ -18,12 +18,13 @@ from harness.engines.mlx.drafters.suffixes import SuffixIndex
 class CombinedDraft:
     """The suffix index of one stream beside the context of its DFlash drafter."""
 
-    def __init__(self, dflash: DflashDraft) -> None:
+    def __init__(self, dflash: DflashDraft, trained: int) -> None:
+        """`trained` is the most DFlash can draft at once."""
         self.counters = DraftCounters()
         self.asked: list[int] = []
-        self._dflash, self._index = dflash, SuffixIndex()
+        self._dflash, self._index, self._trained = dflash, SuffixIndex(), trained
         self._preference = Preference()
-        self._source: int | None = None
+        self._proposal: tuple[int, int] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -34,10 +35,12 @@ class CombinedDraft:
         """What followed the suffix that ends with `last`, or DFlash's block."""
         if not limit:
             return []
-        self._source = self._preference.source(self._index.matched(last))
-        self.asked.append(self._source)
-        asked = self._dflash.propose if self._source == DFLASH else self._index.continuation
-        drafts = asked(last, limit)
+        source = self._preference.source(self._index.matched(last))
+        asked = self._dflash.propose if source == DFLASH else self._index.continuation
+        worth = self._preference.drafts(source)
+        drafts = asked(last, min(limit, worth, self._trained if source == DFLASH else worth))
+        self._proposal = source, len(drafts)
+        self.asked.append(source)
         self.counters.proposals += 1
         self.counters.proposed += len(drafts)
         return drafts
@@ -47,13 +50,16 @@ class CombinedDraft:
         self._dflash.extend(tokens, features)
         self._index.extend(tokens)
         self.counters.context += len(tokens)
-        if self._source is not None:
-            self._preference.learn(self._source, len(tokens))
-            self._source = None
+        if self._proposal is not None:
+            self._preference.learn(*self._proposal, accepted=len(tokens) - 1)
+            self._proposal = None
 
 
 class CombinedDrafter:
-    """A DFlash checkpoint with lookup beside it; weights, runtime and layers are the checkpoint's."""
+    """A DFlash checkpoint with lookup beside it; weights, runtime and layers are the checkpoint's.
+
+    Blocks may be larger than those DFlash was trained for, since only lookup fills them.
+    """
 
     single_graph: ClassVar[bool] = False
     name: ClassVar[str] = "combined"
@@ -77,11 +83,6 @@ class CombinedDrafter:
         """Of the DFlash weights as loaded."""
         return self._dflash.dtype
 
-    @property
-    def trained_block_size(self) -> int:
-        """Positions of a block DFlash was trained for."""
-        return self._dflash.trained_block_size
-
     def begin(self) -> CombinedDraft:
         """An empty index and an empty context."""
-        return CombinedDraft(self._dflash.begin())
+        return CombinedDraft(self._dflash.begin(), self._dflash.trained_block_size - 1)

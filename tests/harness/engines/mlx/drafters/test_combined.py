@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import mlx.core as mx
 import pytest
 
 from harness.engines.base import DecodeLimit
@@ -9,7 +10,6 @@ from harness.engines.mlx.drafters.combined import CombinedDrafter
 from harness.engines.mlx.drafters.dflash import DflashDrafter
 from harness.engines.mlx.drafters.preference import DFLASH, Preference
 from harness.engines.registry import DrafterRequest, EngineSettings, build
-from harness.errors import UsageError
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
 from tests.harness.engines.mlx.lively_models import lively_gemma
 from tests.harness.engines.mlx.tiny_models import prompt_of, tiny_llama
@@ -42,7 +42,7 @@ def test_it_is_lossless(make: object, name: str, shuffle: int | None, tmp_path: 
 def test_lookup_is_asked_where_it_matches_and_dflash_elsewhere(tmp_path: Path) -> None:
     verifier = tiny_llama()
     dflash = DflashDrafter(write_checkpoint(tmp_path), None, verifier, None)
-    features = verifier.model.model.embed_tokens.weight[:6][None].repeat(2, axis=2)
+    features = mx.random.normal((1, 6, 64), key=mx.random.key(1))
     draft, alone = CombinedDrafter(dflash).begin(), dflash.begin()
     draft.extend([1, 2, 3, 4, 1, 2], features)
     alone.extend([1, 2, 3, 4, 1, 2], features)
@@ -58,14 +58,24 @@ def test_a_source_that_is_worth_little_is_asked_less() -> None:
     preference = Preference()
     assert [preference.source(matched) for matched in (0, 1, 2, 3)] == [DFLASH, 1, 2, 3]
     for _ in range(10):
-        preference.learn(1, 1)
+        preference.learn(1, drafted=7, accepted=0)
     assert [preference.source(matched) for matched in (1, 2)] == [DFLASH, 2]
     for _ in range(10):
-        preference.learn(DFLASH, 1)
+        preference.learn(DFLASH, drafted=4, accepted=0)
     assert preference.source(1) == 1
 
 
-def test_a_block_larger_than_trained_is_refused(tmp_path: Path) -> None:
-    request = DrafterRequest("combined", model=str(write_checkpoint(tmp_path)), block_size=17)
-    with pytest.raises(UsageError, match="17 is more than the 16"):
-        build("fused", tiny_llama(), EngineSettings(drafter=request))
+def test_lookup_reaches_further_while_it_is_right_to_the_end() -> None:
+    preference, reaches = Preference(), []
+    for source, accepted in ((3, 7), (3, 11), (3, 15), (3, 14), (3, 7), (DFLASH, 4), (3, 7)):
+        reaches.append(preference.drafts(source))
+        preference.learn(source, reaches[-1], accepted)
+    assert reaches == [7, 11, 15, 15, 7, 4, 7]
+
+
+def test_dflash_drafts_no_more_than_it_was_trained_for(tmp_path: Path) -> None:
+    dflash = DflashDrafter(write_checkpoint(tmp_path, block_size=3), None, tiny_llama(), None)
+    draft = CombinedDrafter(dflash).begin()
+    draft.extend([1, 2, 1, 2], mx.random.normal((1, 4, 64), key=mx.random.key(1)))
+    assert len(draft.propose(50, 15)) == 2
+    assert draft.propose(1, 15) == [2, 1] * 3 + [2]
