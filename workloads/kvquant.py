@@ -14,7 +14,7 @@ GENERATOR_VERSION = 1
 SINK, WINDOW = 4, 64
 """Positions the needle stays out of, as in needle runs, so that it is neither at the very beginning nor the end."""
 
-CONTEXT_TOKENS, SCORED_TOKENS = 112, 49
+CONTEXT_TOKENS, SCORED_TOKENS = 96, 33
 """Of a held-out text: tokens read before, and after; the last scored token is only predicted."""
 
 _SECOND_QUESTION = "One note holds a secret code. What is that secret code? Reply with the code alone."

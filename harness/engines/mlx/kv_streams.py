@@ -14,7 +14,11 @@ def greedy(
     model: Any, caches: list[Any], tokens: Sequence[int], batch: int, limit: StreamLimit
 ) -> list[tuple[int, ...]]:
     """What each row says after `tokens`, which all rows read, cut as an answer is."""
-    logits = model(mx.array([list(tokens)] * batch), cache=caches)
+    asked = mx.array([list(tokens)] * batch)
+    if len(tokens) > 1:
+        model(asked[:, :-1], cache=caches)
+        mx.eval([cache.state for cache in caches])
+    logits = model(asked[:, -1:], cache=caches)
     streams: list[list[int]] = [[] for _ in range(batch)]
     while True:
         chosen = mx.argmax(logits[:, -1], axis=-1)
