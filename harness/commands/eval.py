@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -13,6 +14,7 @@ from harness.commands.printing import print_outcome
 from harness.errors import OutputError
 from harness.journal import unfinished
 from harness.kinds import plan_of, run_plan
+from harness.layer_check import check_layers
 from harness.needs import check_needs
 from harness.plan import Plan
 from harness.preset_file import load_preset
@@ -52,6 +54,7 @@ def execute(plan: Plan, out: Path | None, json_output: bool, dry: bool) -> NoRet
     from gate.judged import exit_code
 
     check_needs(plan.preset)
+    check_layers(plan.preset)
     out = choose_output(plan, out)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
     with bar(plan.preset.title) as progress:
@@ -73,9 +76,29 @@ def measure(plan: Plan, out: Path, progress: Progress) -> Report:
     except KeyboardInterrupt:
         found = unfinished(out) if out.exists() else None
         if found is not None and found.plan is not None:
-            count = len(found.plan.order or ())
-            print(f"k3: {count} runs are kept in {out}; the same command goes on from there", file=sys.stderr)
+            count = len(found.plan.order or ()) or len(found.kv_quant.oracle if found.kv_quant is not None else ())
+            kept = f"{count} runs are kept in {out}; the same command goes on from there"
+            print(f"k3: {kept if count else 'nothing was measured yet, so nothing is kept'}", file=sys.stderr)
         raise
+
+
+def check_output(out: Path) -> None:
+    """Refuse, before anything is loaded, a report file that could not be written afterwards.
+
+    Raises:
+        OutputError: a folder, in no folder, in one that cannot be written, or a file that is no unfinished run.
+    """
+    if out.is_dir():
+        raise OutputError(f"{out}: is a folder; name a file in it with --out")
+    if not out.parent.is_dir():
+        raise OutputError(f"{out}: its folder does not exist; make it, or choose another --out")
+    try:
+        with tempfile.TemporaryFile(dir=out.parent):
+            pass
+    except OSError as error:
+        raise OutputError(f"{out}: its folder cannot be written ({error.strerror}); choose another --out") from error
+    if (out.exists() or out.is_symlink()) and unfinished(out) is None:
+        raise OutputError(f"{out}: exists and is no unfinished run; choose another --out")
 
 
 def choose_output(plan: Plan, out: Path | None) -> Path:
@@ -85,8 +108,7 @@ def choose_output(plan: Plan, out: Path | None) -> Path:
         OutputError: the folder cannot be made or written.
     """
     if out is not None:
-        if out.is_dir() or not out.parent.is_dir():
-            raise OutputError(f"{out}: is a folder, or its folder does not exist; choose another --out")
+        check_output(out)
         return out
     try:
         RUNS.mkdir(exist_ok=True)
