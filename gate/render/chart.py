@@ -11,6 +11,8 @@ WIDTH, HEIGHT = 720, 380
 LEFT, RIGHT, TOP, BOTTOM = 64, 190, 34, 44
 COLOURS = ("#3b6fd4", "#c2571a", "#2a8a4a", "#a03a9a", "#8a7400", "#0b8a96", "#c23b52", "#6b6b6b", "#7a55c7", "#4b7a10")
 """One a series, in turn; readable on white and on black."""
+MIN_POWER, MAX_POWER = -300, 300
+"""Powers of ten that an axis reaches; a report may hold any number."""
 SHAPES = ("circle", "square", "diamond", "cross")
 
 
@@ -56,6 +58,7 @@ class _Scale:
         return LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT)
 
     def y(self, value: float) -> float:
+        value = min(max(value, self.y_ticks[0]), self.y_ticks[-1])
         low, high, at = (self._level(each) for each in (self.y_ticks[0], self.y_ticks[-1], value))
         return HEIGHT - BOTTOM - (at - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
 
@@ -114,7 +117,7 @@ def _legend(series: Series, number: int) -> Iterator[str]:
 
 
 def _mark(x: float, y: float, number: int, colour: str) -> str:
-    """A small shape; shapes go round more slowly than colours do, so that no two of the first forty look alike."""
+    """A small shape. Colours and shapes take turns of different length: no two of the first twenty look alike."""
     shape = SHAPES[number % len(SHAPES)]
     if shape == "circle":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>'
@@ -128,7 +131,7 @@ def _mark(x: float, y: float, number: int, colour: str) -> str:
 def _linear_ticks(values: Sequence[float]) -> tuple[float, ...]:
     """Round steps of 1, 2 or 5 that reach over all values, at most ten of them."""
     low, high = min(values), max(values)
-    raw = max(high - low, 1e-9) / 8
+    raw = max(high - low, 1e-6 * abs(high), 1e-9) / 8
     magnitude = 10.0 ** math.floor(math.log10(raw))
     step = next(magnitude * factor for factor in (1, 2, 5, 10) if magnitude * factor >= raw)
     first, last = math.floor(low / step), math.ceil(high / step)
@@ -140,7 +143,9 @@ def _y_ticks(points: Sequence[Point], log: bool) -> tuple[float, ...]:
     if not log:
         return _linear_ticks([*values, 0.0, 1.0])
     first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    return tuple(10.0**power for power in range(first, max(last, first + 1) + 1))
+    first, last = max(first, MIN_POWER), min(max(last, first + 1), MAX_POWER)
+    every = -(-(last - first) // 12)
+    return tuple(10.0**power for power in (*range(first, last, every), last))
 
 
 def _number(value: float, log: bool) -> str:

@@ -11,7 +11,12 @@ from gate.render.chart import HEIGHT, WIDTH, Chart, Point, Series, svg
 from gate.render.kvquant import charts
 from tests.gate.honest import Setup, measured_kv_quant
 
-points = st.builds(Point, st.floats(0.5, 40), st.floats(1e-7, 10), st.text(max_size=8))
+points = st.builds(
+    Point,
+    st.floats(0.5, 40) | st.floats(1e-300, 1e300),
+    st.floats(1e-7, 10) | st.floats(5e-324, 1.7e308),
+    st.text(max_size=8),
+)
 series = st.builds(Series, st.text(max_size=8), st.lists(points, min_size=1, max_size=5).map(tuple), st.booleans())
 
 
