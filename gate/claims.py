@@ -78,6 +78,16 @@ def recompute(case: Case, claim: BaseClaim) -> Figures | None:
     return None
 
 
+def counted(case: Case, claim: BaseClaim) -> Share | None:
+    """So many of so many, where the claim is about prompts or rows."""
+    arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+    if isinstance(claim, RecallClaim) and arm is not None:
+        return derive.recall(arm)
+    if isinstance(claim, LosslessClaim) and arm is not None and baseline is not None:
+        return derive.token_identity(arm, baseline)
+    return None
+
+
 def _result_figures(case: Case, claim: BaseClaim) -> Figures | None:
     """Claims whose rows are not arms: drafter parity and codec verdicts."""
     value = results.value_of(case, claim)

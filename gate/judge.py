@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gate.case import Case
-from gate.claims import propose
+from gate.claims import counted, propose
 from gate.firing import Fired, apply_all, names_of
+from gate.intervals import Share
 from gate.registry import RULE_SET, find_rule
 from gate.rule import Finding, Severity
 from reports.claims import BaseClaim, Claim, Status
@@ -19,6 +20,10 @@ SHOWN_FINDINGS = 3
 
 MESSAGE_LENGTH = 400
 """Characters of one finding's message."""
+
+SHOWN_NAMES = 2
+NAME_LENGTH = 60
+"""Of what a gate block states and this gate does not find, or the reverse: so many are named, in so many characters."""
 
 OUTSIDE = frozenset({"PARITY_REQUIRED"})
 """Codes that depend on reports beside the judged one."""
@@ -39,6 +44,8 @@ class Headline:
     """An admitted claim: the only type a headline printer accepts. Only `Judgement.headlines` makes one."""
 
     claim: BaseClaim
+    counted: Share | None = None
+    """So many of so many, where the claim is a share of prompts or rows."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,8 @@ class Judgement:
         if self.verdict in ("invalid", "legacy", "not_evidence"):
             return ()
         admitted = {claim.name for claim in self.claims if claim.status == "admitted"}
-        return tuple(Headline(claim) for claim in self.report.claims if claim.name in admitted)
+        case = Case(self.report)
+        return tuple(Headline(claim, counted(case, claim)) for claim in self.report.claims if claim.name in admitted)
 
 
 def judge(report: Report, extra: tuple[Violation, ...] = (), parity: frozenset[str] = frozenset()) -> Judgement:
@@ -127,13 +135,21 @@ def _disagreements(case: Case, fired: list[Fired]) -> list[Fired]:
         findings.append(_forged("gate.verdict", stated.verdict, verdict))
     ours, theirs = _outline(derived), _outline(claimed)
     if ours != theirs:
-        findings.append(_forged("gate.violations", ", ".join(sorted(theirs)), ", ".join(sorted(ours))))
+        findings.append(_forged("gate.violations", _shortly(theirs - ours), _shortly(ours - theirs)))
     blockers = _blockers(case.report.claims, fired, ())
     for claim in case.report.claims:
-        if set(claim.withheld_by) - OUTSIDE != blockers[claim.name] and claim.status == "withheld":
-            shown = ", ".join(sorted(claim.withheld_by)), ", ".join(sorted(blockers[claim.name]))
+        stated_codes, codes = set(claim.withheld_by) - OUTSIDE, blockers[claim.name]
+        if stated_codes != codes and claim.status == "withheld":
+            shown = _shortly(stated_codes - codes), _shortly(codes - stated_codes)
             findings.append(_forged(f"claims.{claim.name}.withheld_by", *shown))
     return [Fired(rule, finding, names_of(case.report.claims)) for finding in findings]
+
+
+def _shortly(names: Iterable[str]) -> str:
+    """The first of the names, whole, and how many others there are."""
+    listed = sorted(names)
+    more = f" and {len(listed) - SHOWN_NAMES} more" if len(listed) > SHOWN_NAMES else ""
+    return ", ".join(one_line(name, NAME_LENGTH) for name in listed[:SHOWN_NAMES]) + more
 
 
 def _outline(violations: Iterable[Violation]) -> set[str]:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from gate.case import Case
 from gate.citation import Citations, Cited, Problem, StaleError
-from gate.derive import recall, token_identity
+from gate.claims import counted
 from gate.figure import RATIO_UNITS, SHARE_UNITS, Figure, Share
 from gate.marker import BrokenMarker, Marker, find_markers
 from gate.pointer import DanglingError, resolve, steps
-from reports.claims import BaseClaim, Claim, LosslessClaim, RecallClaim
+from reports.claims import BaseClaim, Claim
 from reports.files import RefusedFileError, read_bounded
 from reports.one_line import one_line
 from reports.report import Report
@@ -132,20 +132,6 @@ def _must_agree(marker: Marker, value: float) -> None:
 
 
 def _must_count(figure: Share, claim: BaseClaim, report: Report) -> None:
-    counted = _counts(claim, report)
-    if counted is not None and counted != (figure.part, figure.whole):
-        raise StaleError("FIGURE_STALE", f"{figure.text} is shown, the rows have {counted[0]}/{counted[1]}")
-
-
-def _counts(claim: BaseClaim, report: Report) -> tuple[int, int] | None:
-    """So many of so many, where the claim is about samples or rows."""
-    case = Case(report)
-    arm = case.arms.get(claim.arm)
-    baseline = case.arms.get(claim.baseline) if claim.baseline is not None else None
-    if isinstance(claim, RecallClaim) and arm is not None:
-        found = recall(arm)
-    elif isinstance(claim, LosslessClaim) and arm is not None and baseline is not None:
-        found = token_identity(arm, baseline)
-    else:
-        return None
-    return (found.correct, found.total) if found is not None else None
+    found = counted(Case(report), claim)
+    if found is not None and (found.correct, found.total) != (figure.part, figure.whole):
+        raise StaleError("FIGURE_STALE", f"{figure.text} is shown, the rows have {found.correct}/{found.total}")

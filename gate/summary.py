@@ -17,7 +17,8 @@ from reports.report import Report
 class ArmSummary:
     """Medians over the rows of an arm: seconds, bytes, tokens a second.
 
-    `ratio` is the admitted claim about its decode rate; `ratio_withheld`, that there is one which is not admitted.
+    `samples` ran, `planned` were meant to (none: not recorded). `ratio` is the admitted claim about its decode rate;
+    `ratio_withheld`, that there is one which is not admitted.
     """
 
     name: str
@@ -26,6 +27,7 @@ class ArmSummary:
     restoration: str | None
     rows: int
     samples: int
+    planned: int | None
     recalled: Share | None
     prefill_s: float | None
     decode_tok_s: float | None
@@ -38,7 +40,7 @@ class ArmSummary:
 def summarise(report: Report, judged: JudgedFile) -> tuple[ArmSummary, ...]:
     """A summary of every arm, in the order of the report, as `judged` allows."""
     admitted = {headline.claim.name for headline in judged.headlines}
-    return tuple(_summary(arm, _ratio(report, arm), admitted) for arm in report.arms)
+    return tuple(_summary(report, arm, admitted) for arm in report.arms)
 
 
 def _ratio(report: Report, arm: Arm) -> SpeedupClaim | NullRatioClaim | None:
@@ -49,8 +51,8 @@ def _ratio(report: Report, arm: Arm) -> SpeedupClaim | NullRatioClaim | None:
     return None
 
 
-def _summary(arm: Arm, ratio: SpeedupClaim | NullRatioClaim | None, admitted: set[str]) -> ArmSummary:
-    rows = arm.measurements
+def _summary(report: Report, arm: Arm, admitted: set[str]) -> ArmSummary:
+    rows, ratio = arm.measurements, _ratio(report, arm)
     shown = ratio is not None and ratio.name in admitted
     return ArmSummary(
         name=arm.name,
@@ -59,6 +61,7 @@ def _summary(arm: Arm, ratio: SpeedupClaim | NullRatioClaim | None, admitted: se
         restoration=arm.restoration.mode if arm.restoration is not None else None,
         rows=len(rows),
         samples=len({row.sample for row in rows}),
+        planned=report.plan.samples if report.plan is not None else None,
         recalled=derive.recall(arm),
         prefill_s=derive.median_of(row.prefill_s for row in rows),
         decode_tok_s=derive.median_of(derive.decode_rate(row) for row in rows),

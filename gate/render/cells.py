@@ -32,7 +32,7 @@ def cells(arm: ArmSummary) -> tuple[str, ...]:
         arm.role,
         one_line(arm.engine),
         arm.restoration or "",
-        f"{arm.rows} of {arm.samples} samples",
+        _rows(arm),
         f"{arm.recalled.correct}/{arm.recalled.total}" if arm.recalled is not None else "",
         _number(arm.prefill_s),
         _number(arm.decode_tok_s),
@@ -41,6 +41,17 @@ def cells(arm: ArmSummary) -> tuple[str, ...]:
         _number(arm.kv_bytes / 1e6 if arm.kv_bytes is not None else None),
         f"{accepted.rate:.2f}, {accepted.committed_per_block:.2f} a block" if accepted is not None else "",
     )
+
+
+def _rows(arm: ArmSummary) -> str:
+    """`6 samples x 3` where every sample ran as often; `2 of 6 samples` where some are missing."""
+    some = "sample" if (arm.planned or arm.samples) == 1 else "samples"
+    if arm.planned is not None and arm.samples < arm.planned:
+        return f"{arm.samples} of {arm.planned} {some}"
+    if arm.samples == 0 or arm.rows % arm.samples:
+        return f"{arm.rows} rows of {arm.samples} {some}"
+    repeats = arm.rows // arm.samples
+    return f"{arm.samples} {some}" + (f" x {repeats}" if repeats > 1 else "")
 
 
 def _number(value: float | None) -> str:

@@ -14,7 +14,8 @@ _LIMIT = 1000
 def headline_line(headline: Headline) -> str:
     """`HEADLINE name = value, with what belongs beside it`."""
     claim = headline.claim
-    parts = [f"HEADLINE {claim.name} = {figure(claim.value, unit_of(claim))}"]
+    share = f" ({headline.counted.correct}/{headline.counted.total})" if headline.counted is not None else ""
+    parts = [f"HEADLINE {claim.name} = {figure(claim.value, unit_of(claim))}{share}"]
     if claim.interval is not None:
         low, high = claim.interval.low, claim.interval.high
         parts.append(f"95 % interval {figure(low)} to {figure(high)}")

@@ -67,13 +67,15 @@ def table(
     output: Annotated[TableFormat, typer.Option("--format", help="Markdown or CSV.")] = TableFormat.markdown,
 ) -> None:
     """Print the arms of many reports in one table. Ratios that the gate does not admit are WITHHELD."""
-    from harness.commands.table import arms_table, unopened
+    from harness.commands.table import arms_table, without_report
 
-    arms, files = arms_table(paths)
+    arms, missed = arms_table(paths)
     _escape_what_stdout_cannot_encode()
     sys.stdout.write(arms.csv() if output is TableFormat.csv else arms.markdown())
-    if problem := unopened(files):
+    if problem := without_report(missed):
         raise CannotRunError(problem)
+    if arms.frame.empty:
+        raise CannotRunError(f"{one_line(str(paths[0]), 1000)}: no report in this folder; name the one that holds them")
 
 
 @app.command("import")
@@ -84,13 +86,18 @@ def import_file(
     ] = None,
 ) -> None:
     """Turn another tool's file into a schema-2 report, marked as imported and unverified."""
+    from gate.judge import judge
     from reports.reading import import_report
     from reports.report import ReportError, report_bytes
 
     try:
-        data = report_bytes(import_report(file))
+        report = import_report(file)
     except ReportError as error:
         raise CannotRunError(one_line(str(error), 1000)) from error
+    data, judgement = report_bytes(report), judge(report)
+    if judgement.verdict != "admissible":
+        codes = ", ".join(violation.code for violation in judgement.violations)
+        print(f"k3: the gate will say {judgement.verdict} of it: {codes}", file=sys.stderr)
     if out is None:
         _escape_what_stdout_cannot_encode()
         sys.stdout.write(data.decode())
@@ -115,6 +122,7 @@ def open_report(path: Path) -> "tuple[Report, JudgedFile]":
     """
     from gate.batch import Judge
     from gate.evidence import report_of
+    from harness.commands.table import why_no_report
     from reports.retractions import RetractionsError
 
     try:
@@ -123,7 +131,7 @@ def open_report(path: Path) -> "tuple[Report, JudgedFile]":
         raise CannotRunError(str(error)) from error
     report, judged = report_of(read.evidence), read.judged
     if report is None:
-        why = judged.violations[0].message if judged.violations else "is not a report"
+        why = why_no_report(judged)
         raise CannotRunError(f"{one_line(str(path), 1000)}: {why}")
     return report, judged
 

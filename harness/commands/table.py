@@ -9,6 +9,7 @@ from gate.batch import iterate_paths
 from gate.evidence import report_of
 from gate.judged import JudgedFile
 from gate.render.cells import WITHHELD
+from gate.render.headline import figure
 from gate.render.markdown import markdown_text
 from gate.summary import ArmSummary, summarise
 from harness.errors import CannotRunError
@@ -60,7 +61,9 @@ class ArmsTable:
 
 
 def arms_table(paths: Sequence[Path]) -> tuple[ArmsTable, tuple[JudgedFile, ...]]:
-    """The arms of every report in `paths`, and the files they are in.
+    """The arms of every report in `paths`, and the files that should hold one and do not.
+
+    A file in a folder that is in no way a report is not missed; one that was named is.
 
     Raises:
         CannotRunError: what is retracted near a report cannot be known.
@@ -68,26 +71,32 @@ def arms_table(paths: Sequence[Path]) -> tuple[ArmsTable, tuple[JudgedFile, ...]
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
-    files = []
+    missed = []
     try:
         for read in iterate_paths(paths):
             report = report_of(read.evidence)
             arms = summarise(report, read.judged) if report is not None else ()
             start = {"file": one_line(read.judged.path, 1000), "verdict": read.judged.state}
             rows += [start | _row(arm) for arm in arms] or [start]
-            files.append(read.judged)
+            named = read.evidence.path in paths
+            if report is None and (named or read.judged.verdict != "not_evidence" or not read.judged.opened):
+                missed.append(read.judged)
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
-    return ArmsTable(pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)), tuple(files)
+    return ArmsTable(pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)), tuple(missed)
 
 
-def unopened(files: Sequence[JudgedFile]) -> str:
-    """One line about the files that could not be opened; empty if there are none."""
-    missing = [file for file in files if not file.opened]
-    if not missing:
+def without_report(missed: Sequence[JudgedFile]) -> str:
+    """One line about the files without a report; empty if there are none."""
+    if not missed:
         return ""
-    more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-    return f"{one_line(missing[0].path, 1000)}: {missing[0].violations[0].message}{more}"
+    more = f" (and {len(missed) - 1} more files without a report)" if len(missed) > 1 else ""
+    return f"{one_line(missed[0].path, 1000)}: {why_no_report(missed[0])}{more}"
+
+
+def why_no_report(file: JudgedFile) -> str:
+    """Why there is no report in a file."""
+    return file.violations[0].message if file.violations else file.reason or "is not a report"
 
 
 def _row(arm: ArmSummary) -> dict[str, Any]:
@@ -118,5 +127,5 @@ def _no_formula(value: object) -> object:
 
 def _cell(value: object) -> str:
     if isinstance(value, bool | int | float):
-        return "" if value != value else f"{value:.3g}" if isinstance(value, float) else str(value)
+        return "" if value != value else figure(float(value))
     return markdown_text(value) if isinstance(value, str) else ""

@@ -243,3 +243,14 @@ def test_every_finding_names_a_field():
     for hit in apply_all(Case(report)):
         assert hit.finding.field, hit.rule.code
         assert hit.finding.found is not None, hit.rule.code
+
+
+def test_a_forged_gate_block_is_told_in_short_whole_words():
+    report = honest_niah(SMALL)
+    emptied = tuple(claim.replace(withheld_by=()) for claim in report.claims)
+    (found,) = (v for v in judge(report.replace(claims=emptied)).violations if v.code == "CLAIM_NOT_REPRODUCIBLE")
+    for message in found.message.split("; judged again")[:-1]:
+        assert len(message) < 400
+    assert "..." not in found.message
+    assert "states none" in found.message
+    assert " more" in found.message

@@ -17,6 +17,13 @@ def test_a_speedup_comes_with_interval_baseline_and_leave_one_out() -> None:
         assert part in line
 
 
+def test_a_share_comes_with_its_count() -> None:
+    lines = headlines(honest_niah(Setup(samples=5)))
+    assert " = 1 (5/5), " in lines["oracle_recall/oracle"]
+    assert " = 1 (5/5), " in lines["restoration_recall/identity"]
+    assert "(" not in headlines(honest_code(Setup(samples=5)))["decode_speedup/fused_dflash"]
+
+
 def test_acceptance_is_three_figures() -> None:
     line = headlines(honest_code(Setup(samples=5)))["acceptance/fused_dflash"]
     assert "committed per block" in line

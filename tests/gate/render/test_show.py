@@ -1,6 +1,8 @@
 import io
 from pathlib import Path
 
+import pytest
+
 from gate.evidence import judge_evidence
 from gate.judged import JudgedFile
 from gate.render.cells import COLUMNS, cells
@@ -8,7 +10,7 @@ from gate.render.show import differences, flat, show, write_table
 from gate.summary import summarise
 from reports.reading import Evidence
 from reports.report import Report
-from tests.gate.honest import Setup, honest_code, honest_niah
+from tests.gate.honest import Setup, honest_code, honest_niah, measured_niah
 from tests.gate.render.samples import HOSTILE
 
 
@@ -74,3 +76,17 @@ def test_differences_name_setting_figures_and_claims() -> None:
     assert "fused_dflash: decode tok/s" in found
     assert found["claim decode_speedup/fused_dflash"][0] == "admitted"
     assert found["claim decode_speedup/fused_dflash"][1].startswith("WITHHELD (")
+
+
+@pytest.mark.parametrize(
+    ("samples", "repeats", "kept", "said"),
+    [(2, 3, 6, "2 samples x 3"), (2, 1, 2, "2 samples"), (2, 3, 0, "0 of 2 samples"), (2, 3, 3, "1 of 2 samples"),
+     (2, 3, 5, "5 rows of 2 samples"), (1, 1, 1, "1 sample")],
+)  # fmt: skip
+def test_rows_are_told_as_samples_and_repeats(samples: int, repeats: int, kept: int, said: str) -> None:
+    report = measured_niah(Setup(samples=samples, repeats=repeats))
+    arm = report.arms[0]
+    rows = sorted(arm.measurements, key=lambda row: (row.sample, row.repeat))[:kept]
+    report = report.replace(arms=(arm.replace(measurements=tuple(rows)),))
+    (summary,) = summarise(report, judge_evidence(Evidence(Path("x.json"), report)))
+    assert cells(summary)[COLUMNS.index("rows")] == said

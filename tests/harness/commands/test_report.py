@@ -158,3 +158,48 @@ def test_import_refuses_what_it_does_not_know(code: Path, tmp_path: Path, capsys
 def test_schema_describes_what_is_written(code: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", "schema"]) == 0
     jsonschema.validate(json.loads(code.read_text()), json.loads(capsys.readouterr().out))
+
+
+def test_table_says_why_a_named_file_is_no_report(
+    code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, broken, listed = tmp_path / "README.md", tmp_path / "broken.json", tmp_path / "list.json"
+    page.write_text("# prose")
+    broken.write_text("{")
+    listed.write_text("[]")
+    for path, why in ((page, "not JSON"), (broken, "not JSON"), (listed, "this is a list")):
+        assert run(["report", "table", str(path), str(code)]) == 3
+        out, err = capsys.readouterr()
+        assert "| oracle |" in out
+        assert err.startswith(f"k3: {path}: ")
+        assert why in err
+        assert err.count("\n") == 1
+    broken.unlink()
+    assert run(["report", "table", str(tmp_path)]) == 0
+
+
+def test_table_of_a_folder_without_reports_is_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "table", str(tmp_path)]) == 3
+    assert "no report in this folder" in capsys.readouterr().err
+
+
+def test_table_writes_a_column_in_one_way(code: Path, weak: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "table", str(code), str(weak)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    place = lines[0].split(" | ").index("kv_bytes")
+    figures = [line.split(" | ")[place] for line in lines[2:]]
+    assert all("e+" not in figure and "," in figure for figure in figures if figure)
+
+
+def test_import_says_what_the_gate_will_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "bench.json"
+    source.write_text(json.dumps(LLAMA_BENCH))
+    assert run(["report", "import", str(source), "--out", str(tmp_path / "imported.json")]) == 0
+    said = capsys.readouterr().err
+    run(["gate", "check", str(tmp_path / "imported.json"), "--format", "json"])
+    (judged,) = json.loads(capsys.readouterr().out)
+    if judged["verdict"] == "admissible":
+        assert said == ""
+    else:
+        codes = ", ".join(violation["code"] for violation in judged["violations"])
+        assert said == f"k3: the gate will say {judged['verdict']} of it: {codes}\n"
