@@ -12,6 +12,10 @@ from reports.report import Report
 WEIGHTLESS_DRAFTERS = frozenset({"ngram", "prompt_lookup", "shuffled ngram"})
 """Drafters that propose from the text itself; every other one is a model, and has weights to be identified by."""
 
+CHOOSING_DRAFTERS = frozenset({"combined", "shuffled combined"})
+"""Drafters that ask another proposer from block to block, so that a block has as many drafts as that one gave. What
+share of them was accepted says nothing of either, so their arms carry no claim of acceptance."""
+
 
 FOREIGN_ENGINES = frozenset({"mlx-lm-speculative"})
 """Decoding loops of other projects that K3 runs beside its own: their faults are theirs."""
@@ -115,6 +119,11 @@ def restores(arm: Arm) -> bool:
 def drafts(arm: Arm) -> bool:
     """The arm is configured to decode speculatively."""
     return arm.drafter is not None or arm.engine.startswith("fused")
+
+
+def chooses(arm: Arm) -> bool:
+    """The arm's drafter asks another proposer from block to block."""
+    return arm.drafter is not None and arm.drafter.name in CHOOSING_DRAFTERS
 
 
 def lossless(arm: Arm) -> bool:

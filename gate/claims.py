@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gate import derive, memory, results
-from gate.case import Case, drafts, lossless, restores
+from gate.case import Case, chooses, drafts, lossless, restores
 from gate.derive import Pair
 from gate.intervals import Estimate, Share, wilson
 from gate.rule import SPEEDUP
@@ -119,7 +119,7 @@ def _saving(case: Case, claim: MemoryClaim, arm: Arm, baseline: Arm | None) -> F
 
 
 def _acceptance(arm: Arm) -> Figures | None:
-    three = derive.acceptance(arm)
+    three = None if chooses(arm) else derive.acceptance(arm)
     if three is None:
         return None
     return Figures(three.rate, committed_per_block=three.committed_per_block, by_position=three.by_position)
@@ -176,7 +176,7 @@ def _arm_candidates(case: Case, arm: Arm) -> Iterator[Claim]:
         yield _recall(arm, "restoration_recall", control.name if control is not None else None)
     else:
         yield _recall(arm, "arm_recall")
-    if drafts(arm):
+    if drafts(arm) and not chooses(arm):
         yield AcceptanceClaim(
             name=f"acceptance/{arm.name}", metric="acceptance", value=0.0, arm=arm.name, status="withheld"
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate import thresholds
-from gate.case import Case
+from gate.case import Case, chooses
 from gate.registry import evidence_rule
 from gate.rule import Finding
 from reports.measurement import Arm, Block, Measurement, Speculation
@@ -45,7 +45,7 @@ def drafts_vary(case: Case) -> Iterator[Finding]:
     """Drafts a block are not the same throughout a stream."""
     budget = case.report.plan.max_new_tokens if case.report.plan is not None else None
     for arm in case.report.arms:
-        if arm.drafter is None or arm.drafter.weights is None:
+        if arm.drafter is None or arm.drafter.weights is None or chooses(arm):
             continue
         size = (arm.drafter.block_size or 1) if not case.imported else 1
         widest = max((b.drafted for row in arm.measurements for b in _blocks(row)), default=0)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.claims import propose
 from reports.measurement import Block, Speculation
 from reports.report import Imported
 from tests.gate.asking import ask
@@ -127,6 +128,16 @@ def test_near_the_end_of_the_budget_there_is_less_room():
 
 def test_a_drafter_without_weights_drafts_what_it_finds():
     assert not ask("DRAFTS_VARY", fewer(CODE, "fused_ngram", 0))
+
+
+def test_a_drafter_that_chooses_may_vary_and_has_no_acceptance_to_claim():
+    def renamed(arm):
+        return arm.replace(drafter=arm.drafter.replace(name="combined"))
+
+    combined = edit_arm(fewer(DFLASH, "fused_dflash", 0), "fused_dflash", renamed)
+    assert not ask("DRAFTS_VARY", combined)
+    assert "acceptance/fused_dflash" in {claim.name for claim in propose(DFLASH)}
+    assert "acceptance/fused_dflash" not in {claim.name for claim in propose(combined)}
 
 
 def test_a_block_of_a_size_that_was_never_drafted_is_not_the_drafters():
