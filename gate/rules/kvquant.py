@@ -178,7 +178,7 @@ def _bits_of_name(arm: CodecArm, identity: CodecArm | None) -> tuple[float, floa
     "KVQUANT_VERDICT",
     title="A printed verdict that does not follow",
     catches="A verdict on a codec other than the one its arms give: worth a kernel only if, at no more bits than "
-    "affine 4, it errs less and recalls no less.",
+    "affine 4, it errs less and recalls no less, over both questions.",
     why="A smaller error at more bits is no improvement; affine with those bits errs less still.",
     fix="Print the verdict that the three comparisons give, and the figures beside it.",
     blocks=BLOCKS,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gate import results, thresholds
 from gate.case import Case
-from reports.kvquant import CodecArm, CodecSample, KvQuantResult
+from reports.kvquant import CodecArm, CodecSample, KvQuantResult, SecondQuestion
 from reports.parity import ParityBlock, ParityResult
 from reports.report import Report
 from tests.gate.honest import Setup, measured_parity
@@ -136,3 +136,27 @@ def test_a_codec_is_found_by_name_before_codec() -> None:
     assert results.codec_arm(result, "affine4") is REFERENCE
     assert results.codec_arm(KvQuantResult(arms=(renamed,)), "affine4") is renamed
     assert results.codec_arm(None, "affine4") is None
+
+
+def asked_again(arm: CodecArm, right: int) -> CodecArm:
+    """The codec asked a second question, `right` answers of which are."""
+    rows = tuple(
+        row.replace(second=SecondQuestion(text="x", correct=number < right, token_ids=(1,)))
+        for number, row in enumerate(arm.samples)
+    )
+    return arm.replace(samples=rows)
+
+
+@pytest.mark.parametrize(("first", "second", "verdict"), [(2, 2, True), (2, 1, False), (1, 2, False), (2, 0, False)])
+def test_recall_is_over_both_questions(first: int, second: int, verdict: bool) -> None:
+    candidate = asked_again(codec("e8", 4.5, 0.006, right=first), second)
+    assert results.worthwhile(case(asked_again(REFERENCE, 2), candidate), "e8") is verdict
+
+
+def test_a_loss_in_one_question_may_be_made_up_in_the_other() -> None:
+    reference = asked_again(codec("affine4", 4.5, 0.014, right=1), 2)
+    assert results.worthwhile(case(reference, asked_again(codec("e8", 4.5, 0.006, right=2), 1)), "e8") is True
+
+
+def test_where_one_codec_was_asked_once_the_first_question_decides() -> None:
+    assert results.worthwhile(case(REFERENCE, asked_again(codec("e8", 4.5, 0.006), 0)), "e8") is True

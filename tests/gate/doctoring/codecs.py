@@ -330,3 +330,35 @@ def swap_errors_with_more_bits(report: Report, rng: random.Random) -> Report | N
             or report
         )
     return report
+
+
+def losing_the_second(report: Report) -> Report | None:
+    """The truth: after its K/V were saved and loaded, a codec loses an answer that affine 4 keeps."""
+
+    def edit(row: CodecSample) -> CodecSample:
+        if row.sample or row.second is None:
+            return row
+        lost = row.second.replace(
+            correct=False, text="the red barn", token_ids=(17, 18, 19, 2), token_ids_equal_oracle=False
+        )
+        return row.replace(second=lost)
+
+    return _verdicts(_samples(report, "hadamard_e8", edit), lambda arm, stated: False)
+
+
+@doctoring(truth=losing_the_second)
+def flip_second_score(report: Report, rng: random.Random) -> Report | None:
+    """A codec's wrong answer to the second question is counted as right."""
+    edited = _samples(
+        report,
+        "hadamard_e8",
+        lambda row: row.replace(second=row.second.replace(correct=True) if row.second is not None else None),
+    )
+    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+
+
+@doctoring(truth=losing_the_second)
+def drop_second_answers(report: Report, rng: random.Random) -> Report | None:
+    """A codec's answers to the second question go, so that the first decides."""
+    edited = _samples(report, "hadamard_e8", lambda row: row.replace(second=None))
+    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
