@@ -143,7 +143,8 @@ def _y_ticks(points: Sequence[Point], log: bool) -> tuple[float, ...]:
     if not log:
         return _linear_ticks([*values, 0.0, 1.0])
     first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    first, last = max(first, MIN_POWER), min(max(last, first + 1), MAX_POWER)
+    first = min(max(first, MIN_POWER), MAX_POWER - 1)
+    last = min(max(last, first + 1), MAX_POWER)
     every = -(-(last - first) // 12)
     return tuple(10.0**power for power in (*range(first, last, every), last))
 

@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gate.kvquant import summarise_codecs
@@ -21,6 +21,8 @@ series = st.builds(Series, st.text(max_size=8), st.lists(points, min_size=1, max
 
 
 @given(st.lists(series, min_size=1, max_size=12), st.booleans())
+@example([Series("", (Point(1.0, 9.999999999999346e299, ""),), False)], True)
+@example([Series("", (Point(1.0, 5e-324, ""),), False)], True)
 def test_every_chart_is_one_element_and_stays_in_its_frame(drawn: list[Series], log: bool) -> None:
     text = svg(Chart("<b>a & b</b>", "bits", tuple(drawn), log))
     root = ElementTree.fromstring(text)
