@@ -15,17 +15,19 @@ EXPECTED: Mapping[int, float] = MappingProxyType({DFLASH: 2.0, 1: 2.5, 2: 2.5, 3
 PACE = 0.2
 """Weight of the newest block."""
 REACHES = (7, 11, 15)
-"""Drafts of a lookup: at first, after a block of lookup that was right to its end, after two and more of them."""
-DFLASH_DRAFTS = 4
-"""Of a DFlash block; later ones are right too seldom for what reading them costs."""
+"""Drafts of a lookup: at first, after one that was right to its end, after two and more in a row."""
+DFLASH_REACHES = (4, 7)
+"""The same of a DFlash block, whose later drafts are right too seldom at first for what reading them costs."""
 
 
 @dataclass
 class Preference:
-    """Running means of the tokens a block committed, by source, and how many lookups in a row were right."""
+    """Running means of the tokens a block committed, by source, and how many lookups and how many DFlash blocks in a
+    row were right to their end."""
 
     expected: dict[int, float] = field(default_factory=lambda: dict(EXPECTED))
-    right_in_a_row: int = 0
+    lookups_right: int = 0
+    dflash_right: int = 0
 
     def source(self, matched: int) -> int:
         """`matched` if the continuation of that match is to be proposed, else DFLASH."""
@@ -33,12 +35,15 @@ class Preference:
 
     def drafts(self, source: int) -> int:
         """How many drafts are worth reading."""
-        if source == DFLASH:
-            return DFLASH_DRAFTS
-        return REACHES[min(self.right_in_a_row, len(REACHES) - 1)]
+        reaches, right = (DFLASH_REACHES, self.dflash_right) if source == DFLASH else (REACHES, self.lookups_right)
+        return reaches[min(right, len(reaches) - 1)]
 
     def learn(self, source: int, drafted: int, accepted: int) -> None:
         """A block from `source` is over."""
         committed = min(accepted, REACHES[0]) + 1
         self.expected[source] += PACE * (committed - self.expected[source])
-        self.right_in_a_row = self.right_in_a_row + 1 if source != DFLASH and accepted == drafted else 0
+        right = accepted == drafted
+        if source == DFLASH:
+            self.dflash_right = self.dflash_right + 1 if right else 0
+        else:
+            self.lookups_right = self.lookups_right + 1 if right else 0

@@ -65,12 +65,12 @@ def test_a_source_that_is_worth_little_is_asked_less() -> None:
     assert preference.source(1) == 1
 
 
-def test_lookup_reaches_further_while_it_is_right_to_the_end() -> None:
+def test_each_reaches_further_while_it_is_right_to_the_end() -> None:
     preference, reaches = Preference(), []
-    for source, accepted in ((3, 7), (3, 11), (3, 15), (3, 14), (3, 7), (DFLASH, 4), (3, 7)):
+    for source, accepted in ((3, 7), (3, 11), (DFLASH, 4), (3, 15), (DFLASH, 6), (3, 14), (3, 7), (DFLASH, 4)):
         reaches.append(preference.drafts(source))
         preference.learn(source, reaches[-1], accepted)
-    assert reaches == [7, 11, 15, 15, 7, 4, 7]
+    assert reaches == [7, 11, 4, 15, 7, 15, 7, 4]
 
 
 def test_dflash_drafts_no_more_than_it_was_trained_for(tmp_path: Path) -> None:
