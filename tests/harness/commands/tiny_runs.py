@@ -30,7 +30,7 @@ def tiny_gemma4_4bit(folder: Path) -> Path:
         "global_head_dim": 32,
         "num_hidden_layers": 3,
         "layer_types": ["sliding_attention", "sliding_attention", "full_attention"],
-        "sliding_window": 64,
+        "sliding_window": 128,
         "num_kv_shared_layers": 0,
         "hidden_size_per_layer_input": 0,
         "num_global_key_value_heads": 1,
