@@ -79,6 +79,8 @@ def measure(plan: Plan, out: Path, progress: Progress) -> Report:
             count = len(found.plan.order or ()) or len(found.kv_quant.oracle if found.kv_quant is not None else ())
             kept = f"{count} runs are kept in {out}; the same command goes on from there"
             print(f"k3: {kept if count else 'nothing was measured yet, so nothing is kept'}", file=sys.stderr)
+        else:
+            print("k3: interrupted, and nothing is kept", file=sys.stderr)
         raise
 
 
