@@ -23,7 +23,11 @@ PROMPTS = [prompt_of(60, seed) for seed in range(3)]
 
 def quantised(bits: int) -> Verifier:
     """A llama in bfloat16, its matrices quantised, as verifiers on a Mac are."""
-    model = llama.Model(llama.ModelArgs(model_type="llama", num_hidden_layers=3, **(SHAPE | {"hidden_size": 64, "intermediate_size": 64})))
+    model = llama.Model(
+        llama.ModelArgs(
+            model_type="llama", num_hidden_layers=3, **(SHAPE | {"hidden_size": 64, "intermediate_size": 64})
+        )
+    )
     verifier_of(model, "llama")
     model.update(tree_map(lambda weight: weight.astype(mx.bfloat16), model.parameters()))
     nn.quantize(model, group_size=32, bits=bits)
