@@ -13,7 +13,7 @@ def table_of(case: Case, arm: Arm) -> ArmMemory | None:
 
 
 def resident_bytes(table: ArmMemory) -> int:
-    """What the layers hold, added up again: positions x bytes a token, and features. Without layers, the stated total."""
+    """What layers and features hold, added up again (positions x bytes a token); the stated total without layers."""
     if not table.layers:
         return table.total_bytes
     return sum(layer.resident_positions * layer.bytes_per_token for layer in table.layers) + (table.feature_bytes or 0)

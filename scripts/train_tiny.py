@@ -40,8 +40,8 @@ def main() -> None:
         say(f"going on after step {trainer.step}")
     if not options.export_only:
         trainer.train(checkpoint)
-    command = f"python scripts/train_tiny.py --out k3-tiny --seed {settings.seed} --steps {settings.steps} --rate {settings.rate}"
-    command += " --bf16" if settings.bf16 else ""
+    command = f"python scripts/train_tiny.py --out k3-tiny --seed {settings.seed} --steps {settings.steps}"
+    command += f" --rate {settings.rate}" + (" --bf16" if settings.bf16 else "")
     say(str(export(trainer, work, options.out, command).held_out))
 
 

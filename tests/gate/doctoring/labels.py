@@ -55,7 +55,9 @@ def identity_as_f_theta_throughout(report: Report, rng: random.Random) -> Report
     )
     kept = arm_of(report, names[0]).restoration
     assert kept is not None
-    return renamed(set_arm(report, names[0], restoration=kept.replace(mode="f_theta")), names[0], "projected")
+    return renamed(
+        set_arm(report, names[0], restoration=kept.replace(mode="f_theta", weights=DIGEST)), names[0], "projected"
+    )
 
 
 @doctoring()

@@ -96,7 +96,7 @@ def test_json_is_one_document_and_nothing_else(model: Path, tmp_path: Path, caps
 def test_a_killed_run_goes_on_where_it_stopped(model: Path, tmp_path: Path, kill: signal.Signals) -> None:
     out, whole = tmp_path / "r.json", tmp_path / "whole.json"
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *arguments(model, out, "--repeats", "3")],
+        [sys.executable, "-c", PROGRAM, *arguments(model, out, "--repeats", "12")],
         cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     while process.poll() is None and (not out.exists() or len(load_report(out).plan.order or ()) < 4):  # type: ignore[union-attr]
@@ -110,8 +110,8 @@ def test_a_killed_run_goes_on_where_it_stopped(model: Path, tmp_path: Path, kill
     assert kept.plan is not None
     assert kept.plan.complete is False
     assert tokens(kept)
-    run(arguments(model, out, "--repeats", "3"))
-    run(arguments(model, whole, "--repeats", "3"))
+    run(arguments(model, out, "--repeats", "12"))
+    run(arguments(model, whole, "--repeats", "12"))
     resumed, straight = load_report(out), load_report(whole)
     assert resumed.plan is not None
     assert straight.plan is not None

@@ -93,7 +93,7 @@ def test_figures_are_those_of_the_arrays() -> None:
 
 def test_without_torch_the_error_says_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verify_module, "torch_available", lambda: False)
-    with pytest.raises(ModelError, match=r"pip install 'k3\[torch\]'"):
+    with pytest.raises(ModelError, match=r"pip install '\.\[torch\]'"):
         verify(folder)
 
 
