@@ -101,7 +101,7 @@ def _needs(models: dict[str, str]) -> list[Need]:
     return [
         Need("k3 eval --preset demo", "mlx", _module("mlx", MLX_REMEDY)),
         Need(
-            "k3 eval --preset demo",
+            "presets that name smollm2-135m",
             "model smollm2-135m",
             "" if default.startswith("present") else "k3 models fetch smollm2-135m (eval does it by itself)",
         ),

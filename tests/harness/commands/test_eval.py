@@ -34,7 +34,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arguments(model: Path, out: Path, *more: str) -> list[str]:
-    return ["eval", "--preset", "demo", "--set", f"model={model}", *SETTINGS, "--out", str(out), *more]
+    return ["eval", "--preset", "recall-smollm2", "--set", f"model={model}", *SETTINGS, "--out", str(out), *more]
 
 
 def tokens(report: Report) -> dict[tuple[str, int, int], Any]:

@@ -70,7 +70,7 @@ def test_an_interruption_says_what_was_kept(
 
     monkeypatch.setattr(eval_module, "run_plan", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        measure(plan_of(load_preset("demo")), out, silent)
+        measure(plan_of(load_preset("recall-smollm2")), out, silent)
     assert said in capsys.readouterr().err
 
 
