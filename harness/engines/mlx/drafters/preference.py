@@ -1,7 +1,8 @@
 """Which of two proposers to ask next, and how far ahead, from what each was worth in this stream. No tensors.
 
 Lookup is judged by the length of its match, since a long one continues rightly far more often than a single token.
-The numbers were chosen on code streams that are neither a preset's nor held out from the drafter that ships.
+The numbers were chosen on 18 streams of SmolLM2 that no preset asks for, 6 of them seen in its drafter's training; that
+DFlash too may reach further came from 3 prompts of the preset code-dflash-tiny.
 """
 
 from collections.abc import Mapping
