@@ -19,6 +19,7 @@ from harness.needs import check_needs
 from harness.plan import Plan
 from harness.preset_file import load_preset
 from harness.progress import Progress, bar
+from harness.provenance import read_source
 from reports.report import Report, load_report, write_report
 
 RUNS = Path("k3-runs")
@@ -104,7 +105,7 @@ def check_output(out: Path) -> None:
 
 
 def choose_output(plan: Plan, out: Path | None) -> Path:
-    """`out`, or the unfinished run of the same plan in k3-runs/, or the next free name there.
+    """`out`, or the unfinished run of the same plan and code in k3-runs/, or the next free name there.
 
     Raises:
         OutputError: the folder cannot be made or written.
@@ -118,6 +119,12 @@ def choose_output(plan: Plan, out: Path | None) -> Path:
         raise OutputError(f"{RUNS}: cannot be made ({error.strerror}); use --out FILE") from error
     stem = f"{plan.preset.name}-{plan.digest()[7:15]}"
     number = 1
-    while (path := RUNS / f"{stem}-{number}.json").exists() and unfinished(path) is None:
+    while (path := RUNS / f"{stem}-{number}.json").exists() and not _goes_on(path):
         number += 1
     return path
+
+
+def _goes_on(path: Path) -> bool:
+    """The report at `path` is unfinished, and of the code that would go on with it."""
+    found = unfinished(path)
+    return found is not None and found.provenance is not None and found.provenance.source == read_source()

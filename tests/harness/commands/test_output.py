@@ -6,11 +6,12 @@ import pytest
 
 from harness.cli import run
 from harness.commands import eval as eval_module
-from harness.commands.eval import check_output, measure
+from harness.commands.eval import check_output, choose_output, measure
 from harness.errors import OutputError
 from harness.kinds import plan_of
 from harness.preset_file import load_preset
 from harness.progress import silent
+from harness.provenance import read_source
 from reports.report import Report, write_report
 from tests.gate.honest import Setup, honest_niah, measured_niah
 from tests.harness.commands.tiny_runs import tiny_model
@@ -56,6 +57,21 @@ def test_an_unfinished_run_and_a_new_file_are_taken(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     write_report(begun(rows=True), tmp_path / "begun.json")
     check_output(tmp_path / "begun.json")
+
+
+def test_a_run_begun_by_other_code_is_left_alone_and_the_next_name_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of(load_preset("recall-smollm2"))
+    first = choose_output(plan, None)
+    theirs = begun(rows=True)
+    assert theirs.provenance is not None
+    write_report(theirs, first)
+    second = choose_output(plan, None)
+    assert second != first
+    write_report(theirs.replace(provenance=theirs.provenance.replace(source=read_source())), second)
+    assert choose_output(plan, None) == second
 
 
 @pytest.mark.parametrize(("rows", "said"), [(False, "nothing is kept"), (True, "runs are kept in")])
