@@ -1,7 +1,7 @@
 """The growing report of a run: on disk after every row, whole at any moment, taken up again after a kill."""
 
 import glob
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from harness.clock import utc_now
@@ -22,7 +22,7 @@ class Journal:
         self._path = path
         self._rows: dict[str, list[Measurement]] = {arm.name: list(arm.measurements) for arm in report.arms}
         assert report.plan is not None
-        self._order: list[Run] = list(report.plan.order or ())
+        self._order: list[Run] = list(_order(report))
 
     @classmethod
     def open(cls, skeleton: Report, path: Path) -> "Journal":
@@ -32,26 +32,7 @@ class Journal:
             OutputError: the folder is not writable, another process writes the file, or it is something else than
                 this run, unfinished, on this machine and code.
         """
-        hold(path)
-        remove_leftovers(path)
-        if not path.exists():
-            journal = cls(skeleton, path)
-            journal.save()
-            return journal
-        found = unfinished(path)
-        if found is None:
-            raise OutputError(f"{path}: exists and is no unfinished run; choose another --out")
-        assert found.plan is not None
-        assert skeleton.plan is not None
-        if found.plan.digest != skeleton.plan.digest:
-            raise OutputError(f"{path}: is the unfinished report of another run; choose another --out")
-        other = unlike(found, skeleton)
-        if other is not None:
-            raise OutputError(f"{path}: its rows cannot be gone on with: {other}; choose another --out")
-        journal = cls(found, path)
-        if journal.done and not found.plan.complete:
-            resume = Resume(order=len(journal._order), at=utc_now())
-            journal._update_plan(resumes=(*found.plan.resumes, resume))
+        journal = cls(take_up(skeleton, path, lambda report: len(_order(report))), path)
         journal.save()
         return journal
 
@@ -96,17 +77,59 @@ class Journal:
         Raises:
             OutputError: the file of the last good write is untouched.
         """
-        try:
-            write_report(self.report, self._path)
-        except OSError as error:
-            raise OutputError(
-                f"{self._path}: cannot be written ({error.strerror}); what was written before is kept: make room or "
-                "choose another --out, then run the same command to go on"
-            ) from error
+        save_report(self.report, self._path)
 
     def _update_plan(self, **changes: object) -> None:
         assert self._report.plan is not None
         self._report = self._report.replace(plan=self._report.plan.replace(**changes))
+
+
+def take_up(skeleton: Report, path: Path, done: Callable[[Report], int]) -> Report:
+    """The report to go on with at `path`, held for this process: `skeleton`, or what a killed run of it left there.
+
+    `done` counts what was measured; a report taken up after that much says so in its plan.
+
+    Raises:
+        OutputError: as `Journal.open`.
+    """
+    hold(path)
+    remove_leftovers(path)
+    if not path.exists():
+        return skeleton
+    found = unfinished(path)
+    if found is None:
+        raise OutputError(f"{path}: exists and is no unfinished run; choose another --out")
+    assert found.plan is not None
+    assert skeleton.plan is not None
+    if found.plan.digest != skeleton.plan.digest:
+        raise OutputError(f"{path}: is the unfinished report of another run; choose another --out")
+    other = unlike(found, skeleton)
+    if other is not None:
+        raise OutputError(f"{path}: its rows cannot be gone on with: {other}; choose another --out")
+    if not done(found) or found.plan.complete:
+        return found
+    resume = Resume(order=done(found), at=utc_now())
+    return found.replace(plan=found.plan.replace(resumes=(*found.plan.resumes, resume)))
+
+
+def save_report(report: Report, path: Path) -> None:
+    """Write the report atomically.
+
+    Raises:
+        OutputError: the file of the last good write is untouched.
+    """
+    try:
+        write_report(report, path)
+    except OSError as error:
+        raise OutputError(
+            f"{path}: cannot be written ({error.strerror}); what was written before is kept: make room or "
+            "choose another --out, then run the same command to go on"
+        ) from error
+
+
+def _order(report: Report) -> tuple[Run, ...]:
+    """The timed runs in the order they were made."""
+    return (report.plan.order or ()) if report.plan is not None else ()
 
 
 def unfinished(path: Path) -> Report | None:

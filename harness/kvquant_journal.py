@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-from harness.clock import utc_now
-from harness.errors import OutputError
-from harness.journal import remove_leftovers, unfinished, unlike
-from harness.output_lock import hold
+from harness.journal import save_report, take_up
+from harness.output_lock import release
 from reports.kvquant import CodecSample, KvQuantResult, OracleSample
-from reports.plan import Resume
-from reports.report import Report, write_report
+from reports.report import Report
 
 
 class KvQuantJournal:
@@ -26,21 +23,7 @@ class KvQuantJournal:
             OutputError: the folder is not writable, another process writes the file, or it is something else than
                 this run, unfinished, on this machine and code.
         """
-        hold(path)
-        remove_leftovers(path)
-        journal = cls(skeleton, path)
-        if path.exists():
-            found = unfinished(path)
-            if found is None or found.kv_quant is None or found.plan is None or skeleton.plan is None:
-                raise OutputError(f"{path}: exists and is no unfinished run; choose another --out")
-            if found.plan.digest != skeleton.plan.digest:
-                raise OutputError(f"{path}: is the unfinished report of another run; choose another --out")
-            if (other := unlike(found, skeleton)) is not None:
-                raise OutputError(f"{path}: its rows cannot be gone on with: {other}; choose another --out")
-            journal = cls(found, path)
-            if journal.done and not found.plan.complete:
-                resume = Resume(order=len(journal.done), at=utc_now())
-                journal._update_plan(resumes=(*found.plan.resumes, resume))
+        journal = cls(take_up(skeleton, path, _measured), path)
         journal._save()
         return journal
 
@@ -68,6 +51,7 @@ class KvQuantJournal:
         """Mark the report complete and write it."""
         self._update_plan(complete=True)
         self._save()
+        release(self._path)
         return self._report
 
     def _update_plan(self, **changes: object) -> None:
@@ -75,10 +59,9 @@ class KvQuantJournal:
         self._report = self._report.replace(plan=self._report.plan.replace(**changes))
 
     def _save(self) -> None:
-        try:
-            write_report(self._report, self._path)
-        except OSError as error:
-            raise OutputError(
-                f"{self._path}: cannot be written ({error.strerror}); what was written before is kept: make room or "
-                "choose another --out, then run the same command to go on"
-            ) from error
+        save_report(self._report, self._path)
+
+
+def _measured(report: Report) -> int:
+    """Samples already measured."""
+    return len(report.kv_quant.oracle) if report.kv_quant is not None else 0
