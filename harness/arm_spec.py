@@ -20,6 +20,9 @@ class DrafterSpec(Record):
     block_size: int = Field(8, ge=1, le=64)
     graph: Literal["two_phase", "single"] = "two_phase"
     dtype: Dtype | None = Field(None, description="None: the checkpoint's own")
+    bits: Literal[2, 3, 4, 5, 6, 8] | None = Field(
+        None, description="Of kind model: quantise its weights to these bits on load; None leaves them as they are"
+    )
     shuffle_seed: int | None = Field(None, ge=0, description="Makes a negative control of the drafter")
 
 

@@ -47,8 +47,8 @@ class DrafterRequest:
 
     `ngram` needs no `model`; the others name one as `harness.models.resolve.resolve` takes it. `block_size` counts
     the last committed token and the drafts after it, so a block drafts `block_size - 1` tokens at most. `dtype` is
-    that of the checkpoint if None. `shuffle_seed` turns the drafter into a negative control: its tokens go through a
-    seeded permutation of the vocabulary.
+    that of the checkpoint if None. `bits` quantises the weights of a `model` on load. `shuffle_seed` turns the drafter
+    into a negative control: its tokens go through a seeded permutation of the vocabulary.
     """
 
     kind: Literal["ngram", "model", "dflash", "dflash-torch", "combined"]
@@ -56,6 +56,7 @@ class DrafterRequest:
     block_size: int = 8
     graph: Literal["two_phase", "single"] = "two_phase"
     dtype: Literal["float32", "bfloat16", "float16"] | None = None
+    bits: Literal[2, 3, 4, 5, 6, 8] | None = None
     shuffle_seed: int | None = None
 
 

@@ -23,8 +23,8 @@ class Verifier:
     tokenizer: Any
     facts: ModelFacts
     folder: Path | None = None
-    drafters: dict[tuple[str | None, ...], Any] = field(default_factory=dict, compare=False, repr=False)
-    """Drafters already loaded for it, by kind, folder, weights and type, so that arms share them."""
+    drafters: dict[tuple[str | int | None, ...], Any] = field(default_factory=dict, compare=False, repr=False)
+    """Drafters already loaded for it, by kind, folder, weights, type and bits, so that arms share them."""
 
 
 def load_verifier(folder: Path) -> Verifier:

@@ -104,6 +104,7 @@ class MlxLmSpeculativeEngine:
             weights=self._drafter.weights,
             runtime=self._drafter.runtime,
             dtype=self._drafter.dtype,
+            bits=self._request.bits,
             block_size=self._request.block_size,
             rollback="trim_prompt_cache",
             graph="single",

@@ -107,6 +107,7 @@ class SpeculativeEngine(ABC):
             weights=self._drafter.weights,
             runtime=self._drafter.runtime,
             dtype=self._drafter.dtype,
+            bits=self._request.bits,
             block_size=self._request.block_size,
             rollback=self.rollback,
             graph=self._request.graph,

@@ -32,6 +32,8 @@ def load_drafter(request: DrafterRequest, verifier: Verifier) -> Drafter:
 
 def _shared(request: DrafterRequest, verifier: Verifier) -> Drafter:
     """The drafter as loaded for another arm of this verifier, else loaded now: between streams it has no state."""
+    if request.kind != "model" and request.bits is not None:
+        raise UsageError(f"drafter: bits: {request.kind} is not quantised on load; leave it out, or set kind model")
     if request.kind == "ngram":
         if request.model is not None or request.dtype is not None:
             raise UsageError("drafter: ngram has no weights; leave out model and dtype")
@@ -41,7 +43,7 @@ def _shared(request: DrafterRequest, verifier: Verifier) -> Drafter:
     if request.kind == "model" and request.dtype is not None:
         raise UsageError("drafter: dtype: a model drafts in the type of its weights; leave it out")
     resolved = resolve(request.model)
-    key = (request.kind, str(resolved.folder), resolved.weights, request.dtype)
+    key = (request.kind, str(resolved.folder), resolved.weights, request.dtype, request.bits)
     if key not in verifier.drafters:
         verifier.drafters[key] = _load(request, resolved, verifier)
     drafter: Drafter = verifier.drafters[key]
@@ -51,7 +53,7 @@ def _shared(request: DrafterRequest, verifier: Verifier) -> Drafter:
 
 def _load(request: DrafterRequest, resolved: ResolvedModel, verifier: Verifier) -> Drafter:
     if request.kind == "model":
-        return ModelDrafter.load(resolved.folder, resolved.weights, verifier, PREFILL_CHUNK)
+        return ModelDrafter.load(resolved.folder, resolved.weights, verifier, PREFILL_CHUNK, request.bits)
     check_manifest(resolved.folder, resolved.weights, verifier)
     if request.kind == "dflash-torch":
         return TorchDflashDrafter(resolved.folder, resolved.weights, verifier, request.dtype)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import mlx.core as mx
+from mlx import nn
 
 from harness.engines.acceptance import leading_matches
 from harness.engines.mlx.drafters.base import DraftCounters, token_ids
@@ -14,6 +15,8 @@ from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.rollback import trim
 from harness.errors import EngineError
 
+GROUP = 64
+"""Weights that share a scale and an offset when a draft model is quantised: mlx-lm's own default."""
 AHEAD = 2
 """Committed tokens that wait for the next proposal instead of a forward of their own: the last draft of a block that
 was accepted whole, and the verifier's token that a block without drafts committed."""
@@ -103,13 +106,18 @@ class ModelDrafter:
         plain_caches(self.model)
 
     @classmethod
-    def load(cls, folder: Path, weights: str, verifier: Verifier, chunk: int) -> "ModelDrafter":
-        """The model in `folder`.
+    def load(
+        cls, folder: Path, weights: str, verifier: Verifier, chunk: int, bits: int | None = None
+    ) -> "ModelDrafter":
+        """The model in `folder`, its weights quantised to `bits` if given: a copy of the verifier then drafts cheaply.
 
         Raises:
-            ModelError: it cannot be loaded. EngineError: as the constructor, or other token ids for the same texts.
+            ModelError: it cannot be loaded. EngineError: as the constructor, other token ids for the same texts, or
+                weights that cannot be quantised.
         """
         drafting = load_verifier(folder)
+        if bits is not None:
+            _quantise(drafting, bits)
         probe = "def main():\n    return 1  # Ωmega, 2 %\n"
         if verifier.tokenizer is not None and drafting.tokenizer.encode(probe) != verifier.tokenizer.encode(probe):
             raise EngineError("drafter: its tokenizer gives other token ids than the verifier's; drafts mean nothing")
@@ -118,3 +126,23 @@ class ModelDrafter:
     def begin(self) -> ModelDraft:
         """An empty cache."""
         return ModelDraft(self.model, self._chunk)
+
+
+def _quantise(drafting: Verifier, bits: int) -> None:
+    """Affine, every linear layer and embedding whose rows are whole groups, in place (`mlx.nn.quantize`)."""
+    if drafting.facts.quantisation is not None:
+        raise EngineError(
+            f"drafter: bits: {drafting.folder} is quantised already ({drafting.facts.quantisation}); leave bits out"
+        )
+    quantised = 0
+
+    def fits(_: str, module: nn.Module) -> bool:
+        nonlocal quantised
+        fit = hasattr(module, "to_quantized") and module.weight.shape[-1] % GROUP == 0
+        quantised += fit
+        return fit
+
+    nn.quantize(drafting.model, group_size=GROUP, bits=bits, class_predicate=fits)
+    if not quantised:
+        raise EngineError(f"drafter: bits: no weights of {drafting.folder} have rows of whole groups of {GROUP}")
+    mx.eval(drafting.model.parameters())

@@ -1,15 +1,19 @@
 """A small model as drafter: the same tokens as its own greedy stream, whatever was accepted of them before."""
 
+from pathlib import Path
+
 import mlx.core as mx
 import pytest
+from mlx_lm import convert
 
 from harness.engines.base import DecodeLimit
 from harness.engines.mlx.drafters.model import ModelDraft, ModelDrafter
 from harness.engines.mlx.fused import FusedEngine
 from harness.engines.mlx.fused_carry import FusedCarryEngine
-from harness.engines.mlx.load import Verifier
+from harness.engines.mlx.load import Verifier, load_verifier
 from harness.engines.registry import DrafterRequest, EngineSettings, build
 from harness.errors import EngineError, UsageError
+from harness.models.fetch import ensure
 from tests.harness.engines.mlx.lively_models import lively_gemma, lively_gemma4
 from tests.harness.engines.mlx.tiny_models import prompt_of, tiny_llama
 
@@ -72,3 +76,34 @@ def test_a_model_drafts_in_its_own_type() -> None:
     request = DrafterRequest("model", model="smollm2-135m", dtype="bfloat16")
     with pytest.raises(UsageError, match="leave it out"):
         build("fused", tiny_llama(), EngineSettings(drafter=request))
+
+
+def test_a_quantised_copy_errs_and_is_lossless_all_the_same() -> None:
+    """Its drafts come from coarser weights; the verifier, from the same folder, keeps its own."""
+    model = ensure("k3-tiny")
+    verifier, limit = load_verifier(model.folder), DecodeLimit(24, {})
+    tokenizer = verifier.tokenizer
+    prompt = tokenizer.encode("def add_one(value):\n    return value + 1\n\n\ndef add_two(value):\n")
+    oracle = build("ar", verifier, EngineSettings())
+    session = oracle.prefill(prompt)
+    expected = [session.first_token, *(block.tokens[0] for block in oracle.decode(session, limit))]
+    accepted = {}
+    for bits in (None, 2):
+        request = DrafterRequest("model", model="k3-tiny", block_size=4, bits=bits)
+        fused = build("fused", verifier, EngineSettings(drafter=request))
+        session = fused.prefill(prompt)
+        blocks = list(fused.decode(session, limit))
+        assert [session.first_token, *(token for block in blocks for token in block.tokens)] == expected
+        assert (fused.drafter.bits, fused.drafter.weights) == (bits, model.weights)
+        accepted[bits] = [block.drafted - block.accepted for block in blocks]
+    assert sum(accepted[None]) == 0 < sum(accepted[2])
+
+
+def test_what_cannot_be_quantised_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "quantised"
+    convert(str(ensure("k3-tiny").folder), str(folder), quantize=True, q_bits=4)
+    verifier = load_verifier(folder)
+    with pytest.raises(EngineError, match=r"quantised already \(affine 4-bit, group 64\)"):
+        ModelDrafter.load(folder, "sha256:" + 64 * "0", verifier, 16, bits=3)
+    with pytest.raises(UsageError, match="bits: ngram"):
+        build("fused", verifier, EngineSettings(drafter=DrafterRequest("ngram", bits=4)))
