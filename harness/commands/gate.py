@@ -101,6 +101,28 @@ def _escape_what_stdout_cannot_encode() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
+@app.command("conclude")
+def conclude(
+    paths: Annotated[list[Path], typer.Argument(metavar="REPORT...", help="Reports of finished runs.")],
+    output: Annotated[Format, typer.Option("--format", help="How to print the outcome.")] = Format.text,
+    retractions: Retractions = None,
+) -> None:
+    """Derive the claims of finished runs anew from their rows and write them into the reports: after `k3 parity` wrote
+    its report beside them, say. Exit codes are those of `check`."""
+    from gate.batch import Judge
+    from gate.judged import exit_code
+    from harness.commands.conclude import conclude_anew
+    from reports.retractions import RetractionsError
+
+    try:
+        judge = Judge(paths, retractions or ())
+        files = [conclude_anew(path, judge) for path in paths]
+    except RetractionsError as error:
+        raise CannotRunError(str(error)) from error
+    print_files(files, output)
+    raise typer.Exit(exit_code(files))
+
+
 @app.command("rules")
 def rules(json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
     """List the rules, a line each."""

@@ -1,0 +1,40 @@
+"""`k3 gate conclude`: the claims of a finished run, made anew where more is known than when it was judged."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import CannotRunError, OutputError
+from reports.report import load_report, write_report
+
+if TYPE_CHECKING:
+    from gate.batch import Judge
+    from gate.judged import JudgedFile
+
+
+def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
+    """Derive every claim from the rows of the report at `path`, in the light of the parity reports in its folder, and
+    write claims and gate block into it; the rows stay as they are.
+
+    Raises:
+        CannotRunError: it is no finished run of K3, breaks a rule as it stands, or was retracted; nothing is written.
+        OutputError: it cannot be written; the old file is untouched.
+    """
+    from gate.judge import conclude
+    from gate.rules.retraction import RETRACTED
+
+    read = judge.read(path)
+    found = read.judged
+    if not found.opened or found.source != "k3" or found.schema_version != 2:
+        raise CannotRunError(f"{path}: is no report of a run of K3; `k3 gate check` judges it as it is")
+    retracted = any(RETRACTED.code == violation.code for violation in found.violations)
+    if found.verdict not in ("admissible", "withheld") or retracted:
+        codes = ", ".join(violation.code for violation in found.violations)
+        raise CannotRunError(f"{path}: {found.verdict} ({codes}); only a report that is whole can be concluded anew")
+    report = load_report(path)
+    if report.gate is None:
+        raise CannotRunError(f"{path}: is an unfinished run; the command that began it goes on with it")
+    try:
+        write_report(conclude(report, judge.parity_in(path.parent)), path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({error.strerror}); it is as it was") from error
+    return judge.read(path).judged

@@ -1,0 +1,86 @@
+"""`k3 gate conclude`: a parity report that came later unlocks what was withheld for want of it, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from gate.judge import conclude
+from harness.cli import run
+from reports.report import load_report, report_bytes
+from tests.gate.honest import Setup, honest_parity, measured_code
+
+CLAIM = "decode_speedup/fused_dflash"
+
+
+@pytest.fixture(name="early")
+def judged_too_early(tmp_path: Path) -> Path:
+    path = tmp_path / "code.json"
+    path.write_bytes(report_bytes(conclude(measured_code(Setup(samples=6)).replace(parity=None))))
+    return path
+
+
+def codes(path: Path) -> tuple[str, ...]:
+    return next(claim.withheld_by for claim in load_report(path).claims if claim.name == CLAIM)
+
+
+def test_parity_that_came_later_unlocks_the_speed(early: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert codes(early) == ("PARITY_REQUIRED",)
+    (early.parent / "parity.json").write_bytes(report_bytes(honest_parity(Setup(samples=6))))
+    arms = load_report(early).arms
+    assert run(["gate", "check", str(early.parent)]) == 0
+    assert f"WITHHELD {CLAIM}: not claimed" in capsys.readouterr().out
+    assert run(["gate", "conclude", str(early)]) == 0
+    assert f"HEADLINE {CLAIM} = 1." in capsys.readouterr().out
+    assert codes(early) == ()
+    assert load_report(early).arms == arms
+    assert run(["gate", "check", str(early.parent)]) == 0
+
+
+def test_without_anything_new_nothing_changes(early: Path) -> None:
+    before = early.read_bytes()
+    assert run(["gate", "conclude", str(early)]) == 0
+    assert early.read_bytes() == before
+
+
+def doctored(early: Path) -> None:
+    report = load_report(early)
+    gate = report.gate.replace(verdict="withheld")
+    early.write_bytes(report_bytes(report.replace(gate=gate)))
+
+
+def unfinished(early: Path) -> None:
+    early.write_bytes(report_bytes(measured_code(Setup(samples=6))))
+
+
+def retracted(early: Path) -> None:
+    entry = f'report_id = "{load_report(early).report_id}"\ndate = 2026-01-02\nreason = "wrong"\n'
+    (early.parent / "RETRACTIONS.toml").write_text(f"[[retraction]]\n{entry}")
+
+
+def foreign(early: Path) -> None:
+    early.write_text('{"tok_per_s": 30}')
+
+
+def missing(early: Path) -> None:
+    early.unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (doctored, "only a report that is whole"),
+        (unfinished, "unfinished"),
+        (retracted, "RETRACTED"),
+        (foreign, "no report of a run of K3"),
+        (missing, "no report of a run of K3"),
+    ],
+)
+def test_what_is_not_whole_is_left_alone(change, said: str, early: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(early)
+    before = early.read_bytes() if early.exists() else None
+    assert run(["gate", "conclude", str(early)]) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert err.count("\n") == 1
+    assert (early.read_bytes() if early.exists() else None) == before
