@@ -26,7 +26,7 @@ def reports(count: int) -> Iterator[Report]:
     """Honest reports, no two alike: half with a restoring arm and its controls, the rest of parity and of codecs."""
     for seed in range(count):
         build = (honest_niah, honest_parity, honest_niah, honest_kv_quant)[seed % 4]
-        yield build(Setup(samples=2 if build is honest_niah else 5, repeats=1, seed=seed))
+        yield build(Setup(samples=5 if build is honest_parity else 2, repeats=1, seed=seed))
 
 
 def judge_all(folder: Path, output: str) -> tuple[float, float, int]:
