@@ -30,7 +30,7 @@ def summarise_parity(parity: ParityResult) -> ParitySummary:
     wrong = [block for block in parity.blocks if disagreements(block)]
     return ParitySummary(
         candidate=_side(parity.candidate_runtime, parity.candidate_dtype),
-        reference=_side(parity.reference_runtime, parity.reference_dtype),
+        reference=_side(parity.reference_runtime, parity.reference_dtype) + _recorded(parity),
         samples=len({block.sample for block in parity.blocks}),
         blocks=len(parity.blocks),
         tokens=tokens,
@@ -48,3 +48,7 @@ def prefix_consistent(block: ParityBlock) -> bool:
 
 def _side(runtime: str, dtype: str | None) -> str:
     return f"{runtime} {dtype or '(dtype not recorded)'}"
+
+
+def _recorded(parity: ParityResult) -> str:
+    return ", recorded" if parity.recording is not None else ""

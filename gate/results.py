@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from gate import thresholds
 from gate.case import Case
+from gate.recorded import recording_faults
 from reports.claims import BaseClaim, Claim, KvQuantClaim, ParityClaim
 from reports.kvquant import CodecArm, CodecSample, KvQuantResult
 from reports.parity import ParityBlock, ParityResult
@@ -54,7 +55,13 @@ def parity_faults(report: Report) -> Iterator[tuple[str, str, str]]:
     if parity.reference_runtime == parity.candidate_runtime:
         runtime = parity.candidate_runtime
         yield f"{runtime} was compared with itself", runtime, "another runtime"
-    wrong = [block for block in parity.blocks if disagreements(block)]
+    yield from recording_faults(report)
+    unknown = [block for block in parity.blocks if not block.reference_tokens]
+    if unknown:
+        first = f"first: sample {unknown[0].sample}, block {unknown[0].block}"
+        message = f"the reference has no proposal for {len(unknown)} of {len(parity.blocks)} blocks ({first})"
+        yield message, str(len(unknown)), "0"
+    wrong = [block for block in parity.blocks if block.reference_tokens and disagreements(block)]
     if wrong:
         missed, total = sum(map(disagreements, wrong)), sum(map(compared, parity.blocks))
         message = f"{missed} of {total} tokens differ (first: sample {wrong[0].sample}, block {wrong[0].block})"
@@ -90,11 +97,14 @@ def _gaps(report: Report, parity: ParityResult) -> Iterator[tuple[str, str, str]
 
 
 def parity_shown(report: Report) -> frozenset[str]:
-    """What the report's own blocks show, as `parity_key`s; whether the report is citable, a judge says."""
+    """What the report's own blocks show, as `parity_key`s; whether the report is citable, a judge says.
+
+    A recording shows nothing of the runtime it was made in, which did not run.
+    """
     parity = report.parity
     if parity is None or parity.drafter_weights is None or any(parity_faults(report)):
         return frozenset()
-    runtimes = (parity.reference_runtime, parity.candidate_runtime)
+    runtimes = (parity.candidate_runtime, *((parity.reference_runtime,) if parity.recording is None else ()))
     return frozenset(parity_key(parity.drafter_weights, runtime) for runtime in runtimes)
 
 

@@ -8,14 +8,16 @@ from harness.engines.base import Engine
 from harness.engines.registry import DrafterRequest, EngineSettings, RestorationRequest, build
 from harness.kv_formula import kv_table
 from harness.plan import ArmPlan
-from harness.preset import NamedModel, ParityPreset
+from harness.preset import NamedModel, ParityPreset, RuntimeSpec
+from harness.recorded_reference import find_recording
 from harness.text import ModelText
 from reports.measurement import Arm, AuditedStream, Measurement
 from reports.memory import ArmMemory
-from reports.parity import ParityResult
+from reports.parity import ParityResult, Recording
 from reports.provenance import ModelInfo
 
 if TYPE_CHECKING:
+    from harness.engines.mlx.drafters.base import Drafter
     from harness.engines.mlx.load import Verifier
 
 Compared = Callable[[int], None]
@@ -55,16 +57,21 @@ class Lab:
         """What both runtimes of the preset's drafter propose after these prompts; `compared` is told each one done.
 
         Raises:
-            CannotRunError: a runtime is not installed. ModelError, EngineError: the drafter does not fit the verifier.
+            CannotRunError: a runtime is not installed, or no recording fits. ModelError, EngineError: the drafter does
+                not fit the verifier.
         """
-        from harness.engines.mlx.drafters.load import load_drafter
         from harness.engines.mlx.parity import compare
 
-        reference, candidate = (
-            load_drafter(DrafterRequest(side.kind, preset.drafter, preset.block_size, dtype=side.dtype), self.verifier)
-            for side in (preset.reference, preset.candidate)
-        )
-        return compare(
+        candidate = self._runtime(preset, preset.candidate)
+        recording: Recording | None = None
+        if preset.reference.kind == "recorded":
+            from harness.engines.mlx.drafters.recorded import RecordedDrafter
+
+            recording, recorded = find_recording(preset, self.models, prompts)
+            reference: Drafter = RecordedDrafter(recorded, candidate.layers)
+        else:
+            reference = self._runtime(preset, preset.reference)
+        result = compare(
             self.verifier,
             reference,
             candidate,
@@ -74,6 +81,15 @@ class Lab:
             prefill_chunk=preset.prefill_chunk,
             compared=compared,
         )
+        return result.replace(recording=recording)
+
+    def _runtime(self, preset: ParityPreset, side: RuntimeSpec) -> "Drafter":
+        """The preset's drafter as one side computes it."""
+        from harness.engines.mlx.drafters.load import load_drafter
+
+        assert side.kind != "recorded", "nothing computes in a recording"
+        request = DrafterRequest(side.kind, preset.drafter, preset.block_size, dtype=side.dtype)
+        return load_drafter(request, self.verifier)
 
     def reset_peak(self) -> None:
         """Begin a new row: nothing of the last one is still running, and its peak is forgotten."""

@@ -3,7 +3,6 @@
 Nothing is kept of a run that did not come to its end: it takes minutes, and a part of it shows nothing.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from harness.journal import remove_leftovers, unfinished
 from harness.lab import open_lab
 from harness.new_report import new_report
 from harness.outline import PlannedArm
+from harness.output_lock import hold, release
 from harness.plan import Plan
 from harness.preset import LoadedPreset, ParityPreset
 from harness.progress import Progress
@@ -44,10 +44,12 @@ def plan_parity(loaded: LoadedPreset) -> ParityPlan:
     """Check a parity preset as a whole.
 
     Raises:
-        UsageError: both sides are the same runtime, whose agreement shows nothing.
+        UsageError: both sides are the same runtime, whose agreement shows nothing, or the candidate is a recording.
     """
     plan = ParityPlan(loaded)
     preset = plan.preset
+    if preset.candidate.kind == "recorded":
+        raise UsageError(f"preset {preset.name}: candidate: a recording drafts nothing; only a reference is recorded")
     if preset.reference.kind == preset.candidate.kind:
         raise UsageError(f"preset {preset.name}: reference and candidate are both {preset.candidate.kind}; use two")
     return plan
@@ -61,7 +63,7 @@ def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
         not fit. CannotRunError: a runtime is not installed.
     """
     preset = plan.preset
-    _check_free(out, plan)
+    _take(out, plan)
     progress(0, preset.samples, f"loading {preset.model}")
     verifier, *others = preset.models()
     lab = open_lab(verifier.name, others)
@@ -85,15 +87,15 @@ def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
         write_report(report, out)
     except OSError as error:
         raise OutputError(f"{out}: cannot be written ({error.strerror}); choose another --out") from error
+    release(out)
     return report
 
 
-def _check_free(out: Path, plan: ParityPlan) -> None:
-    """Nothing is at `out` but the report of this very run, killed before it was judged; that one is made again."""
+def _take(out: Path, plan: ParityPlan) -> None:
+    """Hold `out`, where nothing is but the report of this very run, killed before it was judged: it is made again."""
+    hold(out)
+    remove_leftovers(out)
     if out.exists():
         found = unfinished(out)
         if found is None or (found.kind, found.preset) != ("parity", plan.preset_info()):
             raise OutputError(f"{out}: exists and is no unfinished run of this preset; choose another --out")
-    if not os.access(out.parent, os.W_OK):
-        raise OutputError(f"{out}: its folder cannot be written; choose another --out")
-    remove_leftovers(out)

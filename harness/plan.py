@@ -47,7 +47,8 @@ class Plan:
     def preset_info(self) -> PresetInfo:
         """The preset as a report names it; a model folder is named without the user's home."""
         overrides = tuple(without_home(override) for override in self.loaded.overrides)
-        return PresetInfo(name=self.preset.name, digest=self.loaded.digest, overrides=overrides)
+        loaded = self.loaded
+        return PresetInfo(name=self.preset.name, digest=loaded.digest, overrides=overrides, part_of=loaded.part_of)
 
     def digest(self, *identities: str) -> str:
         """Digest of everything that decides what is run; `identities` adds what is known later (weights, prompts)."""

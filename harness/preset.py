@@ -44,6 +44,9 @@ class BasePreset(Record):
     seed: int = Field(42, ge=0, le=2**31)
     prefill_chunk: int = Field(512, ge=1, le=8192)
     platform: Literal["any", "apple"] = Field("any", description="apple: sized for Apple Silicon, refused elsewhere")
+    beside: tuple[ArmName, ...] = Field(
+        (), max_length=4, description="Presets run before it, their reports beside its own and judged with it"
+    )
 
     def needs_torch(self) -> bool:
         """A runtime of it is PyTorch."""
@@ -101,9 +104,9 @@ class CodePreset(TimedPreset):
 
 
 class RuntimeSpec(Record):
-    """A runtime of a DFlash drafter, and the type it computes in."""
+    """A runtime of a DFlash drafter, and the type it computes in; `recorded`: what ships of PyTorch's proposals."""
 
-    kind: Literal["dflash", "dflash-torch"]
+    kind: Literal["dflash", "dflash-torch", "recorded"]
     dtype: Dtype = "float32"
 
 
@@ -129,8 +132,9 @@ class ParityPreset(BasePreset):
 
 @dataclass(frozen=True)
 class LoadedPreset:
-    """A preset after overrides, and where it came from."""
+    """A preset after overrides, and where it came from; `part_of` names the preset that it is run beside."""
 
     preset: BasePreset
     digest: str
     overrides: tuple[str, ...]
+    part_of: str | None = None

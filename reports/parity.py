@@ -15,12 +15,20 @@ class ParityBlock(Record):
     candidate_tokens: tuple[TokenId, ...]
 
 
+class Recording(Record):
+    """Where the reference's proposals come from, if it did not compute beside the candidate."""
+
+    digest: Digest = Field(description="Of the bytes of the recording that ships with K3")
+    made_with: Name = Field(description="The packages that computed it, with their versions")
+
+
 class ParityResult(Record):
     """Two runtimes of the drafter with these weights."""
 
     drafter_weights: Digest | None = None
     reference_runtime: Name
     reference_dtype: Name | None = None
+    recording: Recording | None = Field(None, description="Of the reference; none if it computed in this run")
     candidate_runtime: Name
     candidate_dtype: Name | None = None
     blocks: tuple[ParityBlock, ...]

@@ -1,5 +1,7 @@
 """What was asked, in which order it was run, and when it was to stop."""
 
+import hashlib
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import AwareDatetime, Field
@@ -14,6 +16,12 @@ class PresetInfo(Record):
     name: Name
     digest: Digest = Field(description="Of the preset file's bytes")
     overrides: tuple[str, ...] = Field((), description="key=value, in the order given")
+    part_of: Name | None = Field(None, description="The preset that it was run beside; the arguments are of that run")
+
+
+def tokens_digest(tokens: Sequence[int]) -> str:
+    """sha256 over token ids as decimal numbers joined by commas."""
+    return "sha256:" + hashlib.sha256(",".join(map(str, tokens)).encode()).hexdigest()
 
 
 class PromptRecord(Record):

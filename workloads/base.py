@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from reports.measurement import PromptSet
-from reports.plan import PromptRecord
+from reports.plan import PromptRecord, tokens_digest
 
 PromptStyle = Literal["chat", "completion"]
 
@@ -49,7 +49,7 @@ class Prompt:
     @property
     def digest(self) -> str:
         """sha256 over the token ids as decimal numbers joined by commas."""
-        return digest_of(",".join(str(token) for token in self.tokens))
+        return tokens_digest(self.tokens)
 
     def record(self) -> PromptRecord:
         """The prompt as a report keeps it: everything but the tokens."""

@@ -73,8 +73,10 @@ def _has_drafter_model(case: Case) -> bool:
     "PARITY_FAILED",
     title="Two runtimes of a drafter that disagree",
     catches="Parity blocks in which the runtimes propose different tokens, of a runtime compared with itself, with "
-    f"blocks or tokens missing, or with fewer than {thresholds.MIN_PARITY_TOKENS} tokens of distinct blocks.",
-    why="In f32 a disagreement is a fault. In lower precision it may be a tie, and nothing in the file tells which.",
+    f"blocks or tokens missing, or with fewer than {thresholds.MIN_PARITY_TOKENS} tokens of distinct blocks; a "
+    "recorded reference that is none of the recordings K3 ships, or not what that recording holds.",
+    why="In f32 a disagreement is a fault. In lower precision it may be a tie, and nothing in the file tells which. A "
+    "recording stands for the reference only where everybody can look it up.",
     fix="Compare in float32 on both sides until every token agrees; then the lower precision inherits it.",
     severity="withheld",
     blocks=("drafter_parity", *SPEEDUP, "acceptance"),
@@ -101,4 +103,5 @@ def _drafts_with(arm: Arm, parity: ParityResult) -> bool:
 
 def _side(parity: ParityResult, side: str) -> str:
     runtime, dtype = getattr(parity, f"{side}_runtime"), getattr(parity, f"{side}_dtype")
-    return f"{runtime} ({dtype or 'dtype not recorded'})"
+    recorded = ", recorded" if side == "reference" and parity.recording is not None else ""
+    return f"{runtime} ({dtype or 'dtype not recorded'}{recorded})"

@@ -37,15 +37,18 @@ def _asked(report: Report) -> Iterator[Fault]:
     known["seed"] = workload.seed if workload is not None else None
     argv = (report.provenance.argv if report.provenance is not None else None) or ()
     overrides = preset.overrides if preset is not None else ()
-    for place, settings in (("preset.overrides", overrides), ("provenance.argv", _settings(argv))):
+    part_of = preset.part_of if preset is not None else None
+    stated = _settings(argv) if part_of is None else []  # of the run that it is part of
+    for place, settings in (("preset.overrides", overrides), ("provenance.argv", stated)):
         for name, recorded in known.items():
             asked = [value for setting in settings if (value := _number(setting, name)) is not None]
             if recorded is not None and asked and recorded not in asked:
                 yield place, f"asks for {name} {asked[-1]}, the run had {recorded}", str(asked[-1]), str(recorded)
     named = _value(argv, "--preset")
-    if preset is not None and named is not None and named != preset.name:
-        message = f"asks for preset {named[:60]!r}, the report is of {preset.name!r}"
-        yield "provenance.argv", message, named, preset.name
+    if preset is not None and (named is not None or part_of is not None) and named != (part_of or preset.name):
+        wanted = part_of or preset.name
+        message = f"asks for preset {str(named)[:60]!r}, the report is of {wanted!r}"
+        yield "provenance.argv", message, str(named), wanted
 
 
 def _number(setting: str, name: str) -> int | None:

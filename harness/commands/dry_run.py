@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,18 +13,19 @@ COLUMNS = ("arm", "role", "engine", "prompts", "repeats", "runs", "settings")
 BY_ITSELF = " (the run does it by itself)"
 
 
-def print_plan(plan: Plan, json_output: bool) -> int:
-    """Print the plan to stdout, with `json_output` as one document.
+def print_plans(plans: Sequence[Plan], json_output: bool) -> int:
+    """Print a plan, the last of `plans`, after those to be run beside it; with `json_output` as one document.
 
     Returns: 0 when everything is there, 3 when something is missing.
     """
-    needs = needs_of(plan.preset)
-    missing = [need for need in needs if need.problem]
+    needs = [needs_of(plan.preset) for plan in plans]
     if json_output:
-        print(json.dumps(_document(plan, needs), indent=1))
+        *beside, own = map(_document, plans, needs)
+        print(json.dumps(own | {"beside": beside}, indent=1))
     else:
-        _print_text(plan, needs)
-    return 3 if missing else 0
+        for plan, its_needs in zip(plans, needs, strict=True):
+            _print_text(plan, its_needs)
+    return 3 if any(need.problem for its_needs in needs for need in its_needs) else 0
 
 
 def _document(plan: Plan, needs: tuple[Need, ...]) -> dict[str, Any]:

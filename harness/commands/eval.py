@@ -3,14 +3,16 @@
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from harness.commands.dry_run import print_plan
+from harness.beside import path_beside, plans_beside, settled
+from harness.commands.dry_run import print_plans
 from harness.commands.options import Dry, Json, Out
-from harness.commands.printing import print_outcome
+from harness.commands.printing import print_outcomes
 from harness.errors import OutputError
 from harness.journal import unfinished
 from harness.kinds import plan_of, run_plan
@@ -20,7 +22,10 @@ from harness.plan import Plan
 from harness.preset_file import load_preset
 from harness.progress import Progress, bar
 from harness.provenance import read_source
-from reports.report import Report, load_report, write_report
+from reports.report import Report, write_report
+
+if TYPE_CHECKING:
+    from gate.judged import JudgedFile
 
 RUNS = Path("k3-runs")
 
@@ -46,28 +51,40 @@ def command(
 def execute(plan: Plan, out: Path | None, json_output: bool, dry: bool) -> NoReturn:
     """Measure, judge, write, read back, print; ends the command with the exit code of the verdict.
 
-    With `dry` only the plan is printed, and the code is 3 if something is missing for it.
+    The presets that the plan's names to be beside it go first. With `dry` only the plans are printed, and the code is 3
+    if something is missing for one.
     """
+    beside = plans_beside(plan)
+    parts = (*beside, plan)
     if dry:
-        raise typer.Exit(print_plan(plan, json_output))
-    from gate.batch import Judge
-    from gate.judge import conclude
+        raise typer.Exit(print_plans(parts, json_output))
     from gate.judged import exit_code
 
-    check_needs(plan.preset)
-    check_layers(plan.preset)
-    out = choose_output(plan, out)
+    for part in parts:
+        check_needs(part.preset)
+        check_layers(part.preset)
+    out = choose_output(plan, out, beside)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
-    with bar(plan.preset.title) as progress:
-        report = measure(plan, out, progress)
+    files = [_settle(part, path_beside(out, part)) for part in beside]
+    files.append(_settle(plan, out))
+    print_outcomes(files, json_output)
+    raise typer.Exit(exit_code(files))
+
+
+def _settle(plan: Plan, path: Path) -> "JudgedFile":
+    """Measure, judge, write and read back; a report that was settled before is judged as it stands."""
+    from gate.batch import Judge
+    from gate.judge import conclude
+
     judge = Judge()
-    try:
-        write_report(conclude(report, judge.parity_in(out.parent)), out)
-    except OSError as error:
-        raise OutputError(f"{out}: cannot be written ({error.strerror}); the rows are kept in it") from error
-    judged = judge.read(out).judged
-    print_outcome(load_report(out), judged, json_output)
-    raise typer.Exit(exit_code([judged]))
+    if not settled(plan, path):
+        with bar(plan.preset.title) as progress:
+            report = measure(plan, path, progress)
+        try:
+            write_report(conclude(report, judge.parity_in(path.parent)), path)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written ({error.strerror}); the rows are kept in it") from error
+    return judge.read(path).judged
 
 
 def measure(plan: Plan, out: Path, progress: Progress) -> Report:
@@ -104,14 +121,20 @@ def check_output(out: Path) -> None:
         raise OutputError(f"{out}: exists and is no unfinished run; choose another --out")
 
 
-def choose_output(plan: Plan, out: Path | None) -> Path:
+def choose_output(plan: Plan, out: Path | None, beside: Sequence[Plan] = ()) -> Path:
     """`out`, or the unfinished run of the same plan and code in k3-runs/, or the next free name there.
 
     Raises:
-        OutputError: the folder cannot be made or written.
+        OutputError: the folder cannot be made or written, or what belongs beside `out` has no place there.
     """
     if out is not None:
         check_output(out)
+        for part in beside:
+            path = path_beside(out, part)
+            if path.exists() and unfinished(path) is None and not settled(part, path):
+                raise OutputError(
+                    f"{path}: exists and is no run of {part.preset.name} by this code; choose another --out"
+                )
         return out
     try:
         RUNS.mkdir(exist_ok=True)
@@ -119,12 +142,19 @@ def choose_output(plan: Plan, out: Path | None) -> Path:
         raise OutputError(f"{RUNS}: cannot be made ({error.strerror}); use --out FILE") from error
     stem = f"{plan.preset.name}-{plan.digest()[7:15]}"
     number = 1
-    while (path := RUNS / f"{stem}-{number}.json").exists() and not _goes_on(path):
+    while not _has_room(path := RUNS / f"{stem}-{number}.json", beside):
         number += 1
     return path
 
 
+def _has_room(out: Path, beside: Sequence[Plan]) -> bool:
+    """Nothing is at `out`, or a run to go on with; nor beside it, or what is settled."""
+    paths = [(part, path_beside(out, part)) for part in beside]
+    return _goes_on(out) and all(_goes_on(path) or settled(part, path) for part, path in paths)
+
+
 def _goes_on(path: Path) -> bool:
-    """The report at `path` is unfinished, and of the code that would go on with it."""
+    """The report at `path` is not begun, or unfinished and of the code that would go on with it."""
     found = unfinished(path)
-    return found is not None and found.provenance is not None and found.provenance.source == read_source()
+    ours = found is not None and found.provenance is not None and found.provenance.source == read_source()
+    return ours or not path.exists()

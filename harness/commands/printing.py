@@ -2,18 +2,29 @@
 
 import json
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 from gate.judged import JudgedFile
 from gate.render.headline import headline_line, hint_line, withheld_line
 from reports.one_line import one_line
-from reports.report import Report
+from reports.report import Report, load_report
 
 
-def print_outcome(report: Report, judged: JudgedFile, json_output: bool) -> None:
-    """Print the outcome of a run; with `json_output` one document on stdout and nothing else."""
+def print_outcomes(files: Sequence[JudgedFile], json_output: bool) -> None:
+    """Print the outcome of a run, the last of `files`, after those of the runs beside it.
+
+    With `json_output` one document on stdout and nothing else.
+    """
     if json_output:
-        print(json.dumps(_document(judged), indent=1))
+        *beside, own = map(_document, files)
+        print(json.dumps(own | {"beside": beside}, indent=1))
         return
+    for judged in files:
+        _print_outcome(load_report(Path(judged.path)), judged)
+
+
+def _print_outcome(report: Report, judged: JudgedFile) -> None:
     _print_measured(report, judged)
     for headline in judged.headlines:
         print(headline_line(headline))

@@ -1,0 +1,55 @@
+"""A recorded reference under judgement: held, block by block, to the recording that ships with K3."""
+
+from collections.abc import Iterator
+
+from reports.parity import ParityBlock, ParityResult
+from reports.recorded_drafts import RecordedDrafts, shipped_recordings
+from reports.report import Report
+
+SHIPPED = "a recording that ships with K3"
+
+
+def recording_faults(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Why the reference is not the recording it is said to be: what is wrong, the figure found and the one allowed."""
+    parity = report.parity
+    if parity is None or parity.recording is None:
+        return
+    digest = parity.recording.digest
+    recorded = shipped_recordings().get(digest)
+    if recorded is None:
+        yield f"the reference was recorded in {digest[:23]}, which does not ship with K3", digest[:23], SHIPPED
+        return
+    yield from _of_another(report, parity, recorded)
+    foreign = [block for block in parity.blocks if not _holds(recorded, report, block)]
+    if foreign:
+        where = f"sample {foreign[0].sample}, block {foreign[0].block}"
+        message = f"{len(foreign)} of {len(parity.blocks)} blocks state a reference that was not recorded so"
+        yield f"{message} (first: {where})", str(len(foreign)), "0"
+
+
+def _of_another(report: Report, parity: ParityResult, recorded: RecordedDrafts) -> Iterator[tuple[str, str, str]]:
+    """The recording is of other weights, or was computed otherwise than the report says."""
+    models = report.provenance.models if report.provenance is not None else ()
+    verifier = next((model.weights for model in models if model.role == "verifier"), None)
+    made_with = parity.recording.made_with if parity.recording is not None else None
+    for name, stated, held in (
+        ("verifier", verifier, recorded.verifier),
+        ("drafter", parity.drafter_weights, recorded.drafter),
+        ("runtime", parity.reference_runtime, recorded.runtime),
+        ("dtype", parity.reference_dtype, recorded.dtype),
+        ("made with", made_with, recorded.made_with),
+    ):
+        if stated != held:
+            found, allowed = str(stated)[:40], held[:40]
+            yield f"{name}: the report says {found}, and the recording {allowed}", found, allowed
+
+
+def _holds(recorded: RecordedDrafts, report: Report, block: ParityBlock) -> bool:
+    """The recording has this proposal after this prompt and so many tokens, or the block states that it has none."""
+    prompts = report.workload.prompts if report.workload is not None else ()
+    prompt = next((one for one in prompts if one.prompt_set == "main" and one.sample == block.sample), None)
+    stream = recorded.stream_of(prompt.digest) if prompt is not None else None
+    if stream is None or not block.reference_tokens:
+        return not block.reference_tokens
+    place = block.context_tokens - stream.prompt_tokens
+    return 0 <= place < len(stream.proposals) and stream.proposals[place] == block.reference_tokens
