@@ -24,6 +24,9 @@ def command(
     model: Model = "smollm2-135m",
     dtype: Annotated[DtypeOption, typer.Option(help="Of the MLX drafter.")] = DtypeOption.float32,
     reference_dtype: Annotated[DtypeOption | None, typer.Option(help="Of the reference; default: --dtype.")] = None,
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Hold it to PyTorch's proposals as K3 ships them; needs no PyTorch.")
+    ] = False,
     block_size: BlockSize = 8,
     blocks: Annotated[int, typer.Option(help="Blocks compared after every prompt.")] = 8,
     items: Items = 12,
@@ -34,6 +37,7 @@ def command(
     dry: Dry = False,
 ) -> None:
     """Compare the drafter's two runtimes token by token; agreement unlocks throughput claims for its weights."""
+    reference = "recorded" if recorded else "dflash-torch"
     document = {
         "name": "parity",
         "title": f"Drafter parity on {model}, MLX against PyTorch in {dtype.value}",
@@ -41,7 +45,7 @@ def command(
         "model": model,
         "drafter": drafter,
         "candidate": {"kind": "dflash", "dtype": dtype.value},
-        "reference": {"kind": "dflash-torch", "dtype": (reference_dtype or dtype).value},
+        "reference": {"kind": reference, "dtype": (reference_dtype or dtype).value},
         "block_size": block_size,
         "blocks": blocks,
         "samples": samples,
