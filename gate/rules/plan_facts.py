@@ -45,10 +45,10 @@ def _asked(report: Report) -> Iterator[Fault]:
             if recorded is not None and asked and recorded not in asked:
                 yield place, f"asks for {name} {asked[-1]}, the run had {recorded}", str(asked[-1]), str(recorded)
     named = _value(argv, "--preset")
-    if preset is not None and (named is not None or part_of is not None) and named != (part_of or preset.name):
-        wanted = part_of or preset.name
-        message = f"asks for preset {str(named)[:60]!r}, the report is of {wanted!r}"
-        yield "provenance.argv", message, str(named), wanted
+    wanted = part_of or (preset.name if preset is not None else None)
+    if wanted is not None and named is not None and named != wanted:
+        message = f"asks for preset {named[:60]!r}, the report is of {wanted!r}"
+        yield "provenance.argv", message, named, wanted
 
 
 def _number(setting: str, name: str) -> int | None:

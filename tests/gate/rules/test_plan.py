@@ -126,3 +126,18 @@ def test_an_arm_run_after_the_others_is_not_interleaved():
 def test_an_arm_that_is_not_there_is_another_rules_business():
     claim = named(CODE, "decode_speedup/fused_ngram")
     assert not ask("ARMS_NOT_INTERLEAVED", without_arm(CODE, "oracle"), claim)
+
+
+@pytest.mark.parametrize(
+    ("argv", "part_of", "found"),
+    [
+        (("k3", "eval", "--preset", "demo", "--samples", "7"), "demo", []),
+        (("k3", "eval", "--preset", "parity", "--samples", "7"), "demo", ["parity"]),
+        (("k3", "eval", "--preset", "demo"), None, ["demo"]),
+        (("k3", "eval", "--preset=niah", "--samples", "7"), None, ["7"]),
+    ],
+)
+def test_the_arguments_are_of_the_run_that_the_report_is_part_of(argv, part_of, found):
+    provenance = NIAH.provenance.replace(argv=argv)
+    report = NIAH.replace(provenance=provenance, preset=NIAH.preset.replace(name="niah", part_of=part_of))
+    assert [finding.found for finding in ask("PLAN_CONTRADICTED", report)] == found

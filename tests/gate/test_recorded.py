@@ -1,0 +1,149 @@
+"""A reference that was recorded unlocks what a live one does, as long as the recording is the one K3 ships."""
+
+from typing import Any
+
+import pytest
+
+from gate.judge import conclude
+from gate.parity import summarise_parity
+from gate.recorded import recording_faults
+from gate.results import parity_key, parity_shown
+from gate.rules.prompts import digest_of_prompts
+from reports.parity import ParityBlock, ParityResult, Recording
+from reports.recorded_drafts import RecordedDrafts, shipped_recordings
+from reports.report import Report
+from tests.gate.asking import ask, found
+from tests.gate.honest import Setup, measured_parity
+
+BLOCKS = 8
+DIGEST, RECORDED = next((d, one) for d, one in shipped_recordings().items() if one.block_size == BLOCKS)
+NOWHERE = "sha256:" + "9" * 64
+
+
+def blocks_of(recorded: RecordedDrafts) -> tuple[ParityBlock, ...]:
+    """The blocks of a candidate that proposes what was recorded and is always right."""
+    return tuple(
+        ParityBlock(
+            sample=sample,
+            block=number,
+            context_tokens=stream.prompt_tokens + number * recorded.block_size,
+            reference_tokens=stream.proposals[number * recorded.block_size],
+            candidate_tokens=stream.proposals[number * recorded.block_size],
+        )
+        for sample, stream in enumerate(recorded.streams)
+        for number in range(BLOCKS)
+    )
+
+
+def recorded_parity() -> Report:
+    """A parity report whose reference is the recording that ships for k3-tiny."""
+    report = measured_parity(Setup(samples=len(RECORDED.streams)))
+    assert report.workload is not None
+    assert report.provenance is not None
+    prompts = tuple(
+        prompt.replace(digest=stream.prompt, token_count=stream.prompt_tokens)
+        for prompt, stream in zip(report.workload.prompts, RECORDED.streams, strict=True)
+    )
+    weights = {"verifier": RECORDED.verifier, "drafter": RECORDED.drafter}
+    models = tuple(model.replace(weights=weights[model.role]) for model in report.provenance.models)
+    workload = report.workload.replace(prompts=prompts)
+    return report.replace(
+        workload=workload.replace(digest=digest_of_prompts(workload)),
+        provenance=report.provenance.replace(models=models),
+        parity=ParityResult(
+            drafter_weights=RECORDED.drafter,
+            reference_runtime=RECORDED.runtime,
+            reference_dtype=RECORDED.dtype,
+            recording=Recording(digest=DIGEST, made_with=RECORDED.made_with),
+            candidate_runtime="mlx",
+            candidate_dtype="float32",
+            blocks=blocks_of(RECORDED),
+        ),
+    )
+
+
+def edited(**changes: Any) -> Report:
+    report = recorded_parity()
+    assert report.parity is not None
+    return report.replace(parity=report.parity.replace(**changes))
+
+
+def with_block(number: int, **changes: Any) -> Report:
+    blocks = list(blocks_of(RECORDED))
+    blocks[number] = blocks[number].replace(**changes)
+    return edited(blocks=tuple(blocks))
+
+
+def test_a_shipped_recording_unlocks_the_runtime_that_was_compared_with_it() -> None:
+    report = recorded_parity()
+    assert list(recording_faults(report)) == []
+    assert parity_shown(report) == {parity_key(RECORDED.drafter, "mlx")}, "PyTorch itself did not run"
+    judged = conclude(report)
+    assert judged.gate is not None
+    assert (judged.gate.verdict, judged.gate.violations) == ("admissible", ())
+    assert [(claim.name, claim.status) for claim in judged.claims] == [("drafter_parity/mlx", "admitted")]
+    assert judged.parity is not None
+    assert summarise_parity(judged.parity).reference == "torch float32, recorded"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"recording": Recording(digest=NOWHERE, made_with=RECORDED.made_with)}, "does not ship with K3"),
+        ({"recording": Recording(digest=DIGEST, made_with="torch 1.0")}, "made with: the report says torch 1.0"),
+        ({"drafter_weights": NOWHERE}, "drafter: the report says sha256:9999"),
+        ({"reference_dtype": "bfloat16"}, "dtype: the report says bfloat16"),
+        ({"reference_runtime": "jax"}, "runtime: the report says jax"),
+    ],
+)
+def test_a_recording_is_the_one_it_is_said_to_be(changes: dict[str, Any], said: str) -> None:
+    report = edited(**changes)
+    assert said in ask("PARITY_FAILED", report)[0].message
+    assert parity_shown(report) == frozenset()
+
+
+def test_a_recording_is_of_the_verifier_that_was_loaded() -> None:
+    report = recorded_parity()
+    assert report.provenance is not None
+    models = tuple(
+        model.replace(weights=NOWHERE) if model.role == "verifier" else model for model in report.provenance.models
+    )
+    other = report.replace(provenance=report.provenance.replace(models=models))
+    assert "verifier: the report says sha256:9999" in ask("PARITY_FAILED", other)[0].message
+
+
+def test_a_reference_that_follows_the_candidate_is_found() -> None:
+    """The candidate went wrong, and the report lets the reference go wrong with it."""
+    wrong = (7,) * (RECORDED.block_size - 1)
+    report = with_block(11, candidate_tokens=wrong, reference_tokens=wrong)
+    assert found("PARITY_FAILED", report) == ["1"]
+    assert "first: sample 1, block 3" in ask("PARITY_FAILED", report)[0].message
+    assert parity_shown(report) == frozenset()
+
+
+@pytest.mark.parametrize("tokens", [0, RECORDED.streams[0].prompt_tokens + 55, 10**6])
+def test_a_block_of_another_place_is_found(tokens: int) -> None:
+    report = with_block(BLOCKS - 1, context_tokens=tokens)
+    assert any("not recorded so" in finding.message for finding in ask("PARITY_FAILED", report))
+
+
+def test_a_block_after_a_prompt_that_was_not_recorded_is_found() -> None:
+    report = recorded_parity()
+    assert report.workload is not None
+    prompts = (report.workload.prompts[0].replace(digest=NOWHERE), *report.workload.prompts[1:])
+    other = report.replace(workload=report.workload.replace(prompts=prompts))
+    assert f"{BLOCKS} of {5 * BLOCKS} blocks" in ask("PARITY_FAILED", other)[0].message
+
+
+def test_a_candidate_that_differs_fails_as_against_a_live_reference() -> None:
+    first = blocks_of(RECORDED)[0].candidate_tokens
+    report = with_block(0, candidate_tokens=(7, *first[1:]))
+    assert found("PARITY_FAILED", report) == ["1 of 280 tokens"]
+
+
+def test_contexts_that_the_recording_does_not_know_are_counted_and_show_nothing() -> None:
+    report = with_block(39, reference_tokens=())
+    said = [finding.message for finding in ask("PARITY_FAILED", report)]
+    assert "no proposal for 1 of 40 blocks (first: sample 4, block 7)" in said[0]
+    assert not any("tokens differ" in message for message in said)
+    assert parity_shown(report) == frozenset()
