@@ -27,8 +27,12 @@ def _all(report: Report) -> Iterator[tuple[str, object]]:
         yield "preset", report.preset.name
         yield "preset digest", report.preset.digest
         yield "overrides", " ".join(report.preset.overrides)
+        yield "run beside", report.preset.part_of
     if report.provenance is not None:
         yield from _provenance(report.provenance)
+    if report.parity is not None and report.parity.recording is not None:
+        recording = report.parity.recording
+        yield "recorded reference", f"{recording.digest}, made with {recording.made_with}"
     if report.workload is not None:
         yield "workload", report.workload.name
         yield "seed", report.workload.seed

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gate.facts import facts
 from gate.judge import conclude
 from gate.parity import summarise_parity
 from gate.recorded import recording_faults
@@ -84,6 +85,7 @@ def test_a_shipped_recording_unlocks_the_runtime_that_was_compared_with_it() -> 
     assert [(claim.name, claim.status) for claim in judged.claims] == [("drafter_parity/mlx", "admitted")]
     assert judged.parity is not None
     assert summarise_parity(judged.parity).reference == "torch float32, recorded"
+    assert facts(judged)["recorded reference"] == f"{DIGEST}, made with {RECORDED.made_with}"
 
 
 @pytest.mark.parametrize(

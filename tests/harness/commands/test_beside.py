@@ -16,7 +16,7 @@ from harness.commands.eval import choose_output
 from harness.errors import OutputError
 from harness.kinds import plan_of, run_plan
 from harness.plan import Plan
-from harness.preset_file import load_preset
+from harness.preset_file import load_preset, preset_names
 from reports.report import Report, load_report, write_report
 
 PARITY = "parity-tiny-recorded"
@@ -187,6 +187,12 @@ def test_the_plan_shows_what_is_run_beside(capsys: pytest.CaptureFixture[str]) -
     assert run(["eval", "--preset", "demo", "--plan"]) == 0
     shown = capsys.readouterr().out
     assert shown.index(f"preset {PARITY} (parity)") < shown.index("preset demo (niah)")
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_what_a_shipped_preset_names_beside_it_is_shipped(name: str) -> None:
+    beside = plans_beside(plan_of(load_preset(name)))
+    assert not any(part.preset.beside for part in beside), "those would not be run"
 
 
 def test_a_preset_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
