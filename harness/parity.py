@@ -60,10 +60,18 @@ def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
 
     Raises:
         OutputError: `out` exists or cannot be written. ModelError, EngineError: a model is missing, damaged or does
-        not fit. CannotRunError: a runtime is not installed.
+        not fit. CannotRunError: a runtime is not installed, or no recording is of this drafter and these prompts.
     """
+    hold(out)
+    try:
+        _check_free(out, plan)
+        return _compare(plan, out, progress)
+    finally:
+        release(out)
+
+
+def _compare(plan: ParityPlan, out: Path, progress: Progress) -> Report:
     preset = plan.preset
-    _take(out, plan)
     progress(0, preset.samples, f"loading {preset.model}")
     verifier, *others = preset.models()
     lab = open_lab(verifier.name, others)
@@ -87,13 +95,11 @@ def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
         write_report(report, out)
     except OSError as error:
         raise OutputError(f"{out}: cannot be written ({error.strerror}); choose another --out") from error
-    release(out)
     return report
 
 
-def _take(out: Path, plan: ParityPlan) -> None:
-    """Hold `out`, where nothing is but the report of this very run, killed before it was judged: it is made again."""
-    hold(out)
+def _check_free(out: Path, plan: ParityPlan) -> None:
+    """Nothing is at `out` but the report of this very run, killed before it was judged; that one is made again."""
     remove_leftovers(out)
     if out.exists():
         found = unfinished(out)

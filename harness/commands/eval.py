@@ -51,8 +51,8 @@ def command(
 def execute(plan: Plan, out: Path | None, json_output: bool, dry: bool) -> NoReturn:
     """Measure, judge, write, read back, print; ends the command with the exit code of the verdict.
 
-    The presets that the plan's names to be beside it go first. With `dry` only the plans are printed, and the code is 3
-    if something is missing for one.
+    The presets that the plan names beside it go first. With `dry` only the plans are printed, and the code is 3 if
+    something is missing for one.
     """
     beside = plans_beside(plan)
     parts = (*beside, plan)

@@ -40,7 +40,7 @@ def command(
     reference = "recorded" if recorded else "dflash-torch"
     document = {
         "name": "parity",
-        "title": f"Drafter parity on {model}, MLX against PyTorch in {dtype.value}",
+        "title": f"Drafter parity on {model}, MLX against PyTorch{', recorded,' * recorded} in {dtype.value}",
         "kind": "parity",
         "model": model,
         "drafter": drafter,

@@ -1,18 +1,22 @@
 """Which recording a parity run is held to, what is said when none fits, and that the shipped one can be made again."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.cli import run
 from harness.engines.mlx.drafters.load import load_drafter
 from harness.engines.mlx.recording import record
 from harness.engines.registry import DrafterRequest
-from harness.errors import CannotRunError
+from harness.errors import CannotRunError, UsageError
+from harness.kinds import plan_of
 from harness.lab import Lab, open_lab
 from harness.preset import ParityPreset
-from harness.preset_file import load_preset
+from harness.preset_file import load_preset, preset_of_flags
 from harness.recorded_reference import find_recording
 from reports.recorded_drafts import RecordedDrafts
+from reports.report import load_report
 from workloads.code import Code
 
 NOWHERE = "sha256:" + "9" * 64
@@ -74,6 +78,31 @@ def test_other_weights_are_no_match(lab: Lab, role: str, said: str) -> None:
     preset = preset_with()
     with pytest.raises(CannotRunError, match=said):
         find_recording(preset, models, prompts_of(preset, lab))
+
+
+def test_a_recording_is_no_candidate() -> None:
+    document = {"name": "p", "title": "", "kind": "parity", "model": "m", "drafter": "d", "samples": 1}
+    with pytest.raises(UsageError, match="a recording drafts nothing"):
+        plan_of(preset_of_flags(document | {"candidate": {"kind": "recorded"}}))
+
+
+def test_the_command_holds_the_drafter_to_it_or_says_why_it_cannot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["parity", "--model", "k3-tiny", "--drafter", "k3-tiny-dflash", "--recorded", "--samples", "2"]
+    assert run([*command, "--block-size", "4", "--out", str(tmp_path / "p.json")]) == 3
+    assert [line for line in capsys.readouterr().err.splitlines() if line[0] != "["] == [
+        "k3: the reference of k3-tiny-dflash was recorded in blocks of 8, not of 4: compare with PyTorch itself "
+        "(reference.kind dflash-torch): pip install '.[torch]' in K3's source folder"
+    ]
+    assert list(tmp_path.iterdir()) == []
+    assert run([*command, "--out", str(tmp_path / "p.json")]) in (0, 2)
+    report = load_report(tmp_path / "p.json")
+    assert report.parity is not None
+    assert report.parity.recording is not None
+    assert [block.candidate_tokens for block in report.parity.blocks] == [
+        block.reference_tokens for block in report.parity.blocks
+    ]
 
 
 def test_pytorch_proposes_again_what_was_recorded(lab: Lab) -> None:

@@ -200,9 +200,3 @@ def test_a_preset_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[st
     err = capsys.readouterr().err
     assert f"did you mean '{PARITY}'" in err
     assert err.count("\n") == 1
-
-
-def test_a_recording_drafts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["parity", "--model", "k3-tiny", "--drafter", "k3-tiny-dflash", "--recorded"]
-    assert run([*arguments, "--block-size", "4", "--out", "/nowhere/p.json"]) == 3
-    assert capsys.readouterr().err.count("\n") == 1
