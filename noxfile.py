@@ -17,11 +17,12 @@ def install(session: nox.Session, *groups: str, torch: bool = False) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """All tests, on real models (fetched once into K3's cache)."""
+    """All tests, on real models (fetched once into K3's cache): a process a core, and a thread of linear algebra each,
+    since two that have all of them slow each other down."""
     install(session, "test", torch=True)
     session.run("k3", "models", "fetch", "smollm2-135m")
     session.run("k3", "models", "fetch", "gemma3-270m")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-n", "auto", *session.posargs, env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
     session.run("k3", "gate", "check", "reports/evidence/")
 
 

@@ -21,7 +21,7 @@ class DrafterSpec(Record):
     graph: Literal["two_phase", "single"] = "two_phase"
     dtype: Dtype | None = Field(None, description="None: the checkpoint's own")
     bits: Literal[2, 3, 4, 5, 6, 8] | None = Field(
-        None, description="Of kind model: quantise its weights to these bits on load; None leaves them as they are"
+        None, description="Of kind model: round its weights to so many bits on load (affine, groups of 64), kept dense"
     )
     shuffle_seed: int | None = Field(None, ge=0, description="Makes a negative control of the drafter")
 

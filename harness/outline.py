@@ -30,7 +30,7 @@ def drafter_text(drafter: DrafterSpec) -> str:
     """`dflash mac-26b-dflash in float32, blocks of 8, two_phase`."""
     model = f" {drafter.model}" if drafter.model is not None else ""
     dtype = f" in {drafter.dtype}" if drafter.dtype is not None else ""
-    bits = f" in {drafter.bits} bits" if drafter.bits is not None else ""
+    bits = f" rounded to {drafter.bits} bits" if drafter.bits is not None else ""
     shuffled = ", through a permuted vocabulary" if drafter.shuffle_seed is not None else ""
     return f"{drafter.kind}{model}{dtype}{bits}, blocks of {drafter.block_size}, {drafter.graph}{shuffled}"
 

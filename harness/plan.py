@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.arm_spec import ArmSpec
-from harness.engines.registry import DRAFTING
+from harness.engines.registry import DRAFTING, RESTORING
 from harness.errors import UsageError
 from harness.outline import PlannedArm, settings_of
 from harness.preset import BasePreset, LoadedPreset, TimedPreset
@@ -124,8 +124,8 @@ def make_plan(loaded: LoadedPreset) -> RunPlan:
 
 def _check(spec: ArmSpec, preset: TimedPreset) -> None:
     where = f"preset {preset.name}: arms.{spec.name}"
-    if spec.engine != "incremental" and (spec.restoration != "none" or spec.exact_layers != "none"):
-        raise UsageError(f"{where}: engine {spec.engine} restores nothing; use engine incremental")
+    if spec.engine not in RESTORING and (spec.restoration != "none" or spec.exact_layers != "none"):
+        raise UsageError(f"{where}: engine {spec.engine} restores nothing; use engine {' or '.join(RESTORING)}")
     if spec.restoration == "none" and spec.exact_layers != "none":
         raise UsageError(f"{where}: exact_layers without eviction mean nothing; set restoration, or drop exact_layers")
     if (spec.restoration == "f_theta") != (spec.f_theta is not None):
@@ -153,4 +153,4 @@ def _check_drafter(spec: ArmSpec, where: str) -> None:
     if (spec.drafter.kind == "ngram") != (spec.drafter.model is None):
         raise UsageError(f"{where}: drafter {spec.drafter.kind}: every drafter but ngram names a model, and ngram none")
     if spec.drafter.bits is not None and spec.drafter.kind != "model":
-        raise UsageError(f"{where}: drafter {spec.drafter.kind}: bits are for kind model, which is quantised on load")
+        raise UsageError(f"{where}: drafter {spec.drafter.kind}: bits are for kind model, whose weights are rounded")

@@ -38,7 +38,9 @@ class DrafterInfo(Record):
     weights: Digest | None = Field(None, description="Digest of the drafter's weights; none for prompt lookup")
     runtime: Name | None = None
     dtype: Name | None = None
-    bits: Count | None = Field(None, description="Its weights were quantised to these on load; none: they were not")
+    bits: Count | None = Field(
+        None, description="Its weights were rounded to these on load (affine, groups of 64, kept dense)"
+    )
     block_size: Count | None = None
     rollback: Name | None = None
     graph: Literal["two_phase", "single"] | None = None

@@ -21,6 +21,7 @@ ENGINES: dict[str, str] = {
     "mlx-lm-speculative": "harness.engines.mlx.mlx_lm_speculative:MlxLmSpeculativeEngine",
 }
 DRAFTING = ("fused", "fused-carry", "mlx-lm-speculative")
+RESTORING = ("incremental", "fused")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class DrafterRequest:
 
     `ngram` needs no `model`; the others name one as `harness.models.resolve.resolve` takes it. `block_size` counts
     the last committed token and the drafts after it, so a block drafts `block_size - 1` tokens at most. `dtype` is
-    that of the checkpoint if None. `bits` quantises the weights of a `model` on load. `shuffle_seed` turns the drafter
+    that of the checkpoint if None. `bits` rounds the weights of a `model` on load. `shuffle_seed` turns the drafter
     into a negative control: its tokens go through a seeded permutation of the vocabulary.
     """
 

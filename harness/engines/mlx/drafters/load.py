@@ -33,7 +33,7 @@ def load_drafter(request: DrafterRequest, verifier: Verifier) -> Drafter:
 def _shared(request: DrafterRequest, verifier: Verifier) -> Drafter:
     """The drafter as loaded for another arm of this verifier, else loaded now: between streams it has no state."""
     if request.kind != "model" and request.bits is not None:
-        raise UsageError(f"drafter: bits: {request.kind} is not quantised on load; leave it out, or set kind model")
+        raise UsageError(f"drafter: bits: {request.kind} is not rounded on load; leave it out, or set kind model")
     if request.kind == "ngram":
         if request.model is not None or request.dtype is not None:
             raise UsageError("drafter: ngram has no weights; leave out model and dtype")

@@ -16,7 +16,7 @@ from harness.engines.mlx.rollback import trim
 from harness.errors import EngineError
 
 GROUP = 64
-"""Weights that share a scale and an offset when a draft model is quantised: mlx-lm's own default."""
+"""Weights that share a scale and an offset when a draft model is rounded: the default of mlx-lm's quantisation."""
 AHEAD = 2
 """Committed tokens that wait for the next proposal instead of a forward of their own: the last draft of a block that
 was accepted whole, and the verifier's token that a block without drafts committed."""
@@ -109,15 +109,15 @@ class ModelDrafter:
     def load(
         cls, folder: Path, weights: str, verifier: Verifier, chunk: int, bits: int | None = None
     ) -> "ModelDrafter":
-        """The model in `folder`, its weights quantised to `bits` if given: a copy of the verifier then drafts cheaply.
+        """The model in `folder`, its weights rounded to `bits` if given: a copy of the verifier then drafts and errs.
 
         Raises:
             ModelError: it cannot be loaded. EngineError: as the constructor, other token ids for the same texts, or
-                weights that cannot be quantised.
+                weights that cannot be rounded.
         """
         drafting = load_verifier(folder)
         if bits is not None:
-            _quantise(drafting, bits)
+            _round(drafting, bits)
         probe = "def main():\n    return 1  # Ωmega, 2 %\n"
         if verifier.tokenizer is not None and drafting.tokenizer.encode(probe) != verifier.tokenizer.encode(probe):
             raise EngineError("drafter: its tokenizer gives other token ids than the verifier's; drafts mean nothing")
@@ -128,21 +128,24 @@ class ModelDrafter:
         return ModelDraft(self.model, self._chunk)
 
 
-def _quantise(drafting: Verifier, bits: int) -> None:
-    """Affine, every linear layer and embedding whose rows are whole groups, in place (`mlx.nn.quantize`)."""
+def _round(drafting: Verifier, bits: int) -> None:
+    """Replace every linear and embedding weight whose rows are whole groups by what `mlx.core.quantize` keeps of it.
+
+    The weights stay dense: MLX's quantised products are an order slower than dense ones on a CPU, and what matters here
+    are the drafts, which are those of the quantised model.
+    """
     if drafting.facts.quantisation is not None:
         raise EngineError(
             f"drafter: bits: {drafting.folder} is quantised already ({drafting.facts.quantisation}); leave bits out"
         )
-    quantised = 0
-
-    def fits(_: str, module: nn.Module) -> bool:
-        nonlocal quantised
-        fit = hasattr(module, "to_quantized") and module.weight.shape[-1] % GROUP == 0
-        quantised += fit
-        return fit
-
-    nn.quantize(drafting.model, group_size=GROUP, bits=bits, class_predicate=fits)
-    if not quantised:
+    fit = [
+        module
+        for module in drafting.model.modules()
+        if isinstance(module, nn.Linear | nn.Embedding) and module.weight.shape[-1] % GROUP == 0
+    ]
+    if not fit:
         raise EngineError(f"drafter: bits: no weights of {drafting.folder} have rows of whole groups of {GROUP}")
-    mx.eval(drafting.model.parameters())
+    for module in fit:
+        kept = mx.dequantize(*mx.quantize(module.weight, GROUP, bits), GROUP, bits)
+        module.weight = kept.astype(module.weight.dtype)
+        mx.eval(module.weight)

@@ -78,7 +78,7 @@ def test_a_model_drafts_in_its_own_type() -> None:
         build("fused", tiny_llama(), EngineSettings(drafter=request))
 
 
-def test_a_quantised_copy_errs_and_is_lossless_all_the_same() -> None:
+def test_a_rounded_copy_errs_and_is_lossless_all_the_same() -> None:
     """Its drafts come from coarser weights; the verifier, from the same folder, keeps its own."""
     model = ensure("k3-tiny")
     verifier, limit = load_verifier(model.folder), DecodeLimit(24, {})
@@ -99,7 +99,7 @@ def test_a_quantised_copy_errs_and_is_lossless_all_the_same() -> None:
     assert sum(accepted[None]) == 0 < sum(accepted[2])
 
 
-def test_what_cannot_be_quantised_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_rounded_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "quantised"
     convert(str(ensure("k3-tiny").folder), str(folder), quantize=True, q_bits=4)
     verifier = load_verifier(folder)
