@@ -26,6 +26,15 @@ class Precision(StrEnum):
     bfloat16 = "bfloat16"
 
 
+class Device(StrEnum):
+    """What PyTorch trains on."""
+
+    auto = "auto"
+    cpu = "cpu"
+    cuda = "cuda"
+    mps = "mps"
+
+
 @app.callback()
 def group() -> None:
     """Train a drafter or an f_theta for a verifier."""
@@ -58,6 +67,7 @@ def drafter(
     distil: Annotated[float, typer.Option(help="Share of the loss on the verifier's logits.")] = 0.0,
     interval: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 50,
     precision: Annotated[Precision, typer.Option(help="Of products in corpus and training.")] = Precision.float32,
+    device: Annotated[Device, typer.Option(help="auto: cuda, else mps, else cpu.")] = Device.auto,
     held_out_seed: Annotated[int, typer.Option(min=0, help="Code prompts of it are only measured on.")] = 42,
     held_out_samples: Annotated[int, typer.Option(min=1, max=256)] = 12,
     held_out_items: Annotated[int, typer.Option(min=2, max=56)] = 12,
@@ -69,14 +79,16 @@ def drafter(
         raise CannotRunError(f"training needs PyTorch: {TORCH_REMEDY}")
     if not (rate > 0 and 0 <= distil < 1):
         raise UsageError("--rate must be above 0, and --distil from 0 to below 1")
-    verifier = resolve(model)
     from harness.training import drafter as training
+    from harness.training.device import find_device
     from harness.training.drafter_corpus import CorpusRecipe, read_texts, texts_digest
     from harness.training.drafter_recipe import TrainingRecipe
     from harness.training.drafter_shape import shape_of
     from harness.training.drafter_start import read_start
     from harness.training.drafter_verifier import TorchVerifier
 
+    trained_on = find_device(device.value)
+    verifier = resolve(model)
     texts = () if corpus is None else read_texts(corpus)
     shape = shape_of(verifier.folder)
     begun = None if start is None else read_start(start, verifier.weights)
@@ -115,10 +127,13 @@ def drafter(
         out=out,
         work=out.with_name(f"{out.name}.work") if work is None else work,
         command=command_line(sys.argv[1:]),
+        device=trained_on,
         start=begun,
     )
     if corpus_only:
-        training.make_corpus(job, TorchVerifier(verifier.folder, training.DTYPES[precision.value]), print_line)
+        training.make_corpus(
+            job, TorchVerifier(verifier.folder, training.DTYPES[precision.value], trained_on), print_line
+        )
         return
     manifest = training.train_drafter(job, print_line)
     print_line(f"{out}: {manifest.weights}, {training.describe(manifest.progress[-1], steps)}")

@@ -37,7 +37,10 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 @dataclass(frozen=True)
 class DrafterJob:
     """A drafter to be trained: for which verifier, from what and how; `out` gets the weights, `work` everything that
-    lets a killed run go on. `command` is what the manifest says made it; `start` is a drafter to go on from."""
+    lets a killed run go on. `command` is what the manifest says made it; `start` is a drafter to go on from.
+
+    `device` decides nothing but the rounding: a run may go on on another one.
+    """
 
     verifier: ResolvedModel
     corpus: CorpusRecipe
@@ -46,6 +49,7 @@ class DrafterJob:
     out: Path
     work: Path
     command: str
+    device: torch.device
     start: Start | None = None
 
 
@@ -56,15 +60,17 @@ def train_drafter(job: DrafterJob, told: Callable[[str], None]) -> DrafterManife
         UsageError: `work` holds another run, or the recipe does not fit the verifier.
         ModelError: the verifier, a shard or a checkpoint is damaged.
     """
-    verifier = TorchVerifier(job.verifier.folder, torch.float32)
+    verifier = TorchVerifier(job.verifier.folder, torch.float32, job.device)
     shards = make_corpus(job, verifier, told)
     training = [sequence for index in range(job.training.shards) for sequence in shards.shard(index)]
     vocab = len(verifier.table)
     ids = draft_vocabulary(training, job.training.draft_vocab, vocab)
     net = DrafterNet(config_of(job, verifier, len(ids)), typical_size(training))
-    initialise(net, job.training.seed, verifier.normed(torch.ones(1, verifier.hidden_size))[0])
+    ones = torch.ones(1, verifier.hidden_size, device=job.device)
+    initialise(net, job.training.seed, verifier.normed(ones)[0].cpu())
     if job.start is not None:
         job.start.fill(net)
+    net.to(job.device)
     around = Surroundings(
         verifier.table.clone(), verifier.head[ids].clone(), places_in(ids, vocab), verifier.softcap, verifier.normed
     )
@@ -90,7 +96,7 @@ def make_corpus(job: DrafterJob, verifier: TorchVerifier, told: Callable[[str], 
     shards = Shards(job.work / "corpus", job.corpus)
     dtype = DTYPES[job.corpus.dtype]
     corpus = Corpus(job.corpus, ModelText(verifier.tokenizer), job.texts)
-    shards.make(job.training.shards, corpus, lambda: TorchVerifier(job.verifier.folder, dtype), told)
+    shards.make(job.training.shards, corpus, lambda: TorchVerifier(job.verifier.folder, dtype, job.device), told)
     return shards
 
 
@@ -165,6 +171,7 @@ def write_manifest(job: DrafterJob, progress: tuple[Progress, ...], weights: str
         corpus_recipe=job.corpus,
         training=job.training,
         progress=progress,
+        device=job.device.type,
         packages=tuple(Package(name=name, version=found) for name in PACKAGES if (found := version_of(name))),
         command=job.command,
         before=None if job.start is None else job.start.manifest,

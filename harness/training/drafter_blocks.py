@@ -26,6 +26,11 @@ class Blocks:
     labels: Tensor
     features: Tensor
 
+    def to(self, device: torch.device) -> "Blocks":
+        """The same on `device`."""
+        sequences = tuple(sequence.to(device) for sequence in self.sequences)
+        return Blocks(sequences, self.tokens.to(device), self.labels.to(device), self.features.to(device))
+
 
 def greedy_labels(sequence: Continued, anchors: Tensor, drafts: int) -> Tensor:
     """What the verifier itself would put at the `drafts` positions after each anchor, (anchors, drafts).

@@ -1,4 +1,7 @@
-"""A drafter half trained, on disk: weights, the optimiser's moments and the progress in one file, replaced whole."""
+"""A drafter half trained, on disk: weights, the optimiser's moments and the progress in one file, replaced whole.
+
+Which device it was trained on is not in it: it goes on wherever the net now is.
+"""
 
 import json
 import os
@@ -27,9 +30,9 @@ class Checkpoint:
         """Write everything that `restore` needs; a kill leaves the old file or the new one."""
         tensors: dict[str, Tensor] = {}
         for name, parameter in net.named_parameters():
-            tensors[f"net.{name}"] = parameter.detach()
+            tensors[f"net.{name}"] = parameter.detach().cpu()
             for moment in MOMENTS:
-                tensors[f"{moment}.{name}"] = optimiser.state[parameter][moment]
+                tensors[f"{moment}.{name}"] = optimiser.state[parameter][moment].cpu()
         stated = {
             "recipe": self._recipe.model_dump_json(),
             "corpus": self._corpus,
@@ -73,5 +76,5 @@ def _fill(net: DrafterNet, optimiser: torch.optim.AdamW, tensors: dict[str, Tens
             if tensors[f"net.{name}"].shape != parameter.shape:
                 raise ValueError(name)
             parameter.copy_(tensors[f"net.{name}"])
-            moments = {moment: tensors[f"{moment}.{name}"] for moment in MOMENTS}
-            optimiser.state[parameter] = {"step": torch.tensor(float(step)), **moments}
+            moments = {moment: tensors[f"{moment}.{name}"].to(parameter.device) for moment in MOMENTS}
+            optimiser.state[parameter] = {"step": torch.tensor(float(step), device=parameter.device), **moments}

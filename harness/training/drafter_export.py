@@ -21,8 +21,8 @@ WEIGHTS, CONFIG, MANIFEST = "model.safetensors", "config.json", "manifest.json"
 def export(folder: Path, net: DrafterNet, ids: Tensor, dtype: torch.dtype = torch.float16) -> str:
     """Write config and weights of `net`, whose draft vocabulary is `ids`, and return the digest of the weights."""
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: tensor.detach().to(dtype).contiguous() for name, tensor in net.state_dict().items()}
-    tensors["fc.weight"] = (net.fc.weight.detach() / net.scale).to(dtype).contiguous()
+    tensors = {name: tensor.detach().to(dtype).cpu().contiguous() for name, tensor in net.state_dict().items()}
+    tensors["fc.weight"] = (net.fc.weight.detach() / net.scale).to(dtype).cpu().contiguous()
     tensors[TENSOR] = ids.to(torch.int32)
     write_atomically((json.dumps(published(net.config), indent=2) + "\n").encode(), folder / CONFIG)
     partial = folder / f"{WEIGHTS}.partial"

@@ -30,7 +30,10 @@ class HeldOutResult(Record):
 def evaluate(
     net: DrafterNet, sequences: Sequence[Continued], table: Tensor, head: Tensor, places: Tensor, size: int
 ) -> HeldOutResult:
-    """Walk the continuation of every sequence with blocks of `size`; `head` (draft vocabulary, hidden)."""
+    """Walk the continuation of every sequence with blocks of `size`; `head` (draft vocabulary, hidden).
+
+    `net`, `table` and `head` are on one device; `places` and the sequences are on the CPU.
+    """
     tokens, blocks = 0, 0
     drafted, accepted = [0] * (size - 1), [0] * (size - 1)
     for sequence in sequences:
@@ -54,8 +57,9 @@ def _leading_right(
     """For every position of the continuation, how many leading drafts after it would be right."""
     anchors = torch.arange(sequence.prompt, len(sequence.tokens) - 1)
     made = blocks_of([(sequence, anchors)], size, net.config.mask_token_id, places)
-    hidden = net(made.sequences, table[made.tokens].float())
-    choices = (hidden[:, 1:] @ head.T).argmax(-1)
+    moved = made.to(table.device)
+    hidden = net(moved.sequences, table[moved.tokens].float())
+    choices = (hidden[:, 1:] @ head.T).argmax(-1).cpu()
     right = (choices == made.labels) & (made.labels != IGNORED)
     counts: list[int] = right.long().cumprod(1).sum(1).tolist()
     return counts

@@ -1,6 +1,7 @@
 """The loop that trains a drafter: seeded step by step, so that it can be left at any checkpoint and taken up again."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,13 +23,21 @@ Told = Callable[[Progress], None]
 @dataclass(frozen=True)
 class Surroundings:
     """What a drafter is trained between: the verifier's `table` (vocabulary, hidden), the rows `head` of its head
-    (draft vocabulary, hidden), `places` from its tokens to these rows, and how it norms and caps before its logits."""
+    (draft vocabulary, hidden), `places` from its tokens to these rows, and how it norms and caps before its logits.
+
+    All but `places`, which is on the CPU with the sequences, is on the device of the training.
+    """
 
     table: Tensor
     head: Tensor
     places: Tensor
     softcap: float | None
     normed: Callable[[Tensor], Tensor]
+
+    @property
+    def device(self) -> torch.device:
+        """What is trained on."""
+        return self.table.device
 
 
 class Loop:
@@ -50,10 +59,10 @@ class Loop:
         """
         self.net, self.recipe, self.around = net, recipe, around
         self._training, self._held_out, self._checkpoint = training, held_out, checkpoint
-        self._optimiser = torch.optim.AdamW(
+        self.optimiser = torch.optim.AdamW(
             net.parameters(), lr=recipe.rate, betas=BETAS, weight_decay=WEIGHT_DECAY, fused=True
         )
-        self.progress = checkpoint.restore(net, self._optimiser)
+        self.progress = checkpoint.restore(net, self.optimiser)
 
     def run(self, told: Told) -> None:
         """Train to the last step; what a checkpoint saw is written with it and then told."""
@@ -68,7 +77,7 @@ class Loop:
                 )
                 seen = Progress(step=step + 1, loss=sum(losses) / len(losses), held_out=held)
                 self.progress = (*self.progress, seen)
-                self._checkpoint.save(self.net, self._optimiser, self.progress)
+                self._checkpoint.save(self.net, self.optimiser, self.progress)
                 losses = []
                 told(seen)
 
@@ -79,25 +88,26 @@ class Loop:
         chosen = [(self._training[i], draw_anchors(self._training[i], self.recipe.anchors, rng)) for i in picked]
         size, mask = self.recipe.block_size, self.net.config.mask_token_id
         made = blocks_of(chosen, size, mask, self.around.places)
-        for group in self._optimiser.param_groups:
+        for group in self.optimiser.param_groups:
             group["lr"] = self.recipe.rate_at(step)
-        self._optimiser.zero_grad()
-        loss = self.loss(made)
+        self.optimiser.zero_grad()
+        loss = self.loss(made.to(self.around.device))
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), CLIP)
-        self._optimiser.step()
+        self.optimiser.step()
         return float(loss.detach())
 
     def loss(self, made: Blocks) -> Tensor:
-        """Cross-entropy with the verifier's choices, and with its logits for the share asked; drafts far from the
-        anchor count less."""
-        recipe = self.recipe
+        """Of blocks on the device: cross-entropy with the verifier's choices, and with its logits for the share asked;
+        drafts far from the anchor count less."""
+        recipe, device = self.recipe, self.around.device
         narrow = recipe.precision == "bfloat16"
-        with torch.autocast("cpu", torch.bfloat16, enabled=narrow):
+        with torch.autocast(device.type, torch.bfloat16) if narrow else nullcontext():
             hidden = self.net(made.sequences, self.around.table[made.tokens].float())
             logits = self._capped(hidden[:, 1:].flatten(0, 1) @ self.around.head.T).float()
         labels = made.labels.flatten()
-        weights = torch.exp(-torch.arange(recipe.block_size - 1) / recipe.horizon).repeat(len(made.labels))
+        distances = torch.arange(recipe.block_size - 1, device=device)
+        weights = torch.exp(-distances / recipe.horizon).repeat(len(made.labels))
         weights = weights * (labels != IGNORED)
         losses = functional.cross_entropy(logits, labels.clamp(min=0), reduction="none")
         if recipe.distil:

@@ -25,6 +25,10 @@ class Anchored:
     features: Tensor
     anchors: Tensor
 
+    def to(self, device: torch.device) -> "Anchored":
+        """The same on `device`."""
+        return Anchored(self.features.to(device), self.anchors.to(device))
+
 
 class Attention(nn.Module):
     """Grouped-query attention with norms on queries and keys."""
@@ -101,13 +105,13 @@ class DrafterNet(nn.Module):
 
         `embedded`, of the same shape, are the rows of the verifier's table for the tokens of the blocks.
         """
-        size = embedded.shape[1]
+        size, device = embedded.shape[1], embedded.device
         features = torch.cat([sequence.features for sequence in sequences]).float()
         context = self.hidden_norm(self.fc(features / self.scale))
         lengths = [len(sequence.features) for sequence in sequences]
-        read = self._turns(torch.cat([torch.arange(length) for length in lengths]))
+        read = self._turns(torch.cat([torch.arange(length, device=device) for length in lengths]))
         starts = torch.cat([sequence.anchors for sequence in sequences])
-        drafted = self._turns((starts[:, None] + torch.arange(size)).flatten())
+        drafted = self._turns((starts[:, None] + torch.arange(size, device=device)).flatten())
         blocks = [len(sequence.anchors) * size for sequence in sequences]
         hidden = embedded.flatten(0, 1)
         for index, layer in enumerate(self.layers):
@@ -147,10 +151,11 @@ class DrafterNet(nn.Module):
     def _seen(self, index: int, sequence: Anchored, size: int) -> Tensor:
         """(blocks x size, context + blocks x size): a block sees the context before its anchor, and itself."""
         kind, anchors, count = self.config.layer_kinds[index], sequence.anchors, len(sequence.features)
-        query = (anchors[:, None] + torch.arange(size)).flatten()
-        block = torch.arange(len(anchors)).repeat_interleave(size)
-        places = torch.cat([torch.arange(count), query])
-        before = torch.arange(count)[None] < anchors.repeat_interleave(size)[:, None]
+        read = torch.arange(count, device=anchors.device)
+        query = (anchors[:, None] + torch.arange(size, device=anchors.device)).flatten()
+        block = torch.arange(len(anchors), device=anchors.device).repeat_interleave(size)
+        places = torch.cat([read, query])
+        before = read[None] < anchors.repeat_interleave(size)[:, None]
         seen = torch.cat([before, block[:, None] == block[None]], dim=1)
         distance = query[:, None] - places[None]
         if kind.causal:
@@ -161,7 +166,8 @@ class DrafterNet(nn.Module):
 
     def _turns(self, positions: Tensor) -> Tensor:
         """Angles (N, head size / 2) of RoPE."""
-        steps = torch.arange(0, self.config.head_dim, 2, dtype=torch.float32) / self.config.head_dim
+        head_dim = self.config.head_dim
+        steps = torch.arange(0, head_dim, 2, dtype=torch.float32, device=positions.device) / head_dim
         return positions[:, None].float() * self.config.rope_theta**-steps
 
 
@@ -173,8 +179,8 @@ def rotate(heads: Tensor, turns: Tensor) -> Tensor:
 
 
 def initialise(net: DrafterNet, seed: int, final_norm: Tensor) -> None:
-    """Seeded normal weights; what writes to the residual stream starts small; the last norm is the verifier's own,
-    quieter."""
+    """Seeded normal weights, drawn on the CPU, where `net` must still be; what writes to the residual stream starts
+    small; the last norm is the verifier's own, quieter."""
     generator = torch.Generator().manual_seed(seed)
     depth = max(1, len(net.layers))
     with torch.no_grad():

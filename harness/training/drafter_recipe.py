@@ -57,6 +57,7 @@ class DrafterManifest(Record):
     corpus_recipe: CorpusRecipe
     training: TrainingRecipe
     progress: tuple[Progress, ...] = Field(min_length=1)
+    device: Name = Field("cpu", description="What the last steps were trained on")
     packages: tuple[Package, ...]
     command: str
     before: "DrafterManifest | None" = Field(None, description="Of the drafter it goes on from")

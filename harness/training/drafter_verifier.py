@@ -37,8 +37,8 @@ class Continued:
 class TorchVerifier:
     """A causal model of transformers with its layers tapped."""
 
-    def __init__(self, folder: Path, dtype: torch.dtype, device: str = "cpu") -> None:
-        """Load the model in `folder` as `dtype`.
+    def __init__(self, folder: Path, dtype: torch.dtype, device: torch.device) -> None:
+        """Load the model in `folder` as `dtype` on `device`.
 
         Raises:
             ModelError: transformers cannot open it, or keeps its layers where no known family does.
@@ -57,7 +57,7 @@ class TorchVerifier:
         self._body = self._model.base_model
         if not hasattr(self._body, "layers") or self._model.get_output_embeddings() is None:
             raise ModelError(f"{folder}: {type(model).__name__} has no list of layers with a head behind it")
-        self.device = torch.device(device)
+        self.device = device
         self.config: Any = self._model.config
 
     @property
@@ -90,7 +90,7 @@ class TorchVerifier:
 
     @torch.inference_mode()
     def normed(self, last: Tensor) -> Tensor:
-        """The final norm of the last layer's outputs: what the head reads."""
+        """The final norm of the last layer's outputs, which are on the device: what the head reads."""
         normed: Tensor = self._body.norm(last.to(self.head.dtype))
         return normed
 

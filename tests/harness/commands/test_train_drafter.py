@@ -6,6 +6,7 @@ import pytest
 
 from harness.cli import run
 from harness.commands.train import command_line
+from harness.training.device import find_device, present
 from harness.training.drafter_recipe import DrafterManifest
 from tests.harness.training.tiny_folders import llama_folder
 
@@ -50,6 +51,7 @@ def test_it_trains_and_goes_on_from_what_it_trained(
     lines = capsys.readouterr().err.splitlines()
     assert any(line.startswith("step 2 of 4: loss ") for line in lines)
     first = manifest_of(out)
+    assert first.device == find_device("auto").type
     assert [seen.step for seen in first.progress] == [2, 4]
     assert first.corpus_recipe.texts is not None
     assert first.training.draft_vocab == 50
@@ -80,6 +82,14 @@ def test_what_cannot_be_is_refused_in_one_line(
     assert complaint.startswith("k3: ")
     assert reason in complaint
     assert not (tmp_path / "out").exists()
+
+
+def test_a_device_that_is_not_there_is_refused_in_one_line(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = next(name for name in ("cuda", "mps") if name not in present())
+    assert train(model, tmp_path / "out", f"--device={missing}") == 3
+    assert capsys.readouterr().err.startswith(f"k3: --device {missing}: PyTorch finds none here; it finds ")
 
 
 def test_the_command_is_kept_without_folders() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,8 @@ def job_of(model: Path, root: Path, **training: int | float) -> DrafterJob:
     )
     settings = {"shards": 2, "steps": 12, "interval": 4, "warm_up": 2, "rate": 3e-3, "anchors": 16, "sequences": 2}
     recipe = TrainingRecipe(mask_token_id=1, block_size=4, **settings | training)
-    return DrafterJob(verifier, corpus, (), recipe, root / "out", root / "work", "k3 train drafter")
+    out, work = root / "out", root / "work"
+    return DrafterJob(verifier, corpus, (), recipe, out, work, "k3 train drafter", torch.device("cpu"))
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +128,7 @@ def test_a_damaged_checkpoint_is_refused_in_one_line(damage: str, llama: Path, t
 
 def test_a_layer_that_is_not_there_is_refused_before_any_work(llama: Path, tmp_path: Path) -> None:
     job = job_of(llama, tmp_path)
-    beyond = DrafterJob(
-        job.verifier, job.corpus.replace(layers=(0, 3)), (), job.training, job.out, job.work, job.command
-    )
+    beyond = replace(job, corpus=job.corpus.replace(layers=(0, 3)))
     with pytest.raises(UsageError, match="there is no layer 3; the verifier has 0 to 2"):
         train_drafter(beyond, quiet)
     assert not job.work.exists()

@@ -20,7 +20,7 @@ def test_a_batch_is_what_each_prompt_is_alone(
     make: Callable[[Path], Path], layers: tuple[int, ...], tmp_path: Path
 ) -> None:
     folder = make(tmp_path / "model")
-    verifier = TorchVerifier(folder, torch.float32)
+    verifier = TorchVerifier(folder, torch.float32, torch.device("cpu"))
     plain = AutoModelForCausalLM.from_pretrained(folder).eval()
     for prompt, got in zip(PROMPTS, verifier.continued(PROMPTS, 24, layers), strict=True):
         assert got.tokens[: got.prompt].tolist() == prompt
@@ -39,7 +39,7 @@ def test_a_batch_is_what_each_prompt_is_alone(
 def test_a_folder_that_is_no_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
     with pytest.raises(ModelError, match="cannot be trained for"):
-        TorchVerifier(tmp_path, torch.float32)
+        TorchVerifier(tmp_path, torch.float32, torch.device("cpu"))
     with pytest.raises(ModelError, match="cannot be trained for"):
         shape_of(tmp_path)
 
