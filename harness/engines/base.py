@@ -27,7 +27,7 @@ class Block:
     """Tokens committed together. For a step-by-step engine one token, nothing drafted and no stage seconds.
 
     `accepted` drafts were emitted; with the verifier's own token they make up `tokens`, unless a stop token cut them
-    short. `seconds` is the wall time of the block, stages and what lies between them.
+    short. `seconds` runs from the end of the block before to the end of this one, so that they add up to the decoding.
     """
 
     tokens: tuple[int, ...]

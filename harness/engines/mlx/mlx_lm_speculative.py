@@ -126,6 +126,7 @@ class MlxLmSpeculativeEngine:
         emitted, last = 1, own.first_token
         if limit.max_new_tokens == 1 or last in limit.stop_tokens:
             return
+        began = now()
         verifying, drafting, steps = self._loop(own, limit.max_new_tokens - 1)
         while emitted < limit.max_new_tokens and last not in limit.stop_tokens:
             start, drafted = now(), drafting.calls
@@ -137,10 +138,9 @@ class MlxLmSpeculativeEngine:
                 accepted=accepted,
                 draft_s=verifying.called_at - start,
                 verify_s=end - verifying.called_at,
-                seconds=end - start,
+                seconds=end - began,
             )
-            emitted += len(tokens)
-            last = tokens[-1]
+            emitted, last, began = emitted + len(tokens), tokens[-1], end
         steps.close()
 
     def stats(self, session: Session) -> SessionStats:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import mlx.core as mx
 
-from harness.clock import Stopwatch
+from harness.clock import Stopwatch, now
 from harness.engines.acceptance import Commit
 from harness.engines.base import Block, DecodeLimit, Session, SessionStats
 from harness.engines.mlx.drafters.base import Draft, Drafter, GraphDraft, token_ids
@@ -133,16 +133,15 @@ class SpeculativeEngine(ABC):
         """Blocks until the limit or a stop token; no block drafts beyond the limit."""
         check_limit(limit)
         own = self._own(session)
-        emitted, last = 1, own.first_token
+        emitted, last, began = 1, own.first_token, now()
         while emitted < limit.max_new_tokens and last not in limit.stop_tokens:
             room = limit.max_new_tokens - emitted
             watch = Stopwatch()
-            with watch.stage("block"):
-                block = self.block(own, last, min(self._request.block_size, room) - 1, limit, watch)
+            block = self.block(own, last, min(self._request.block_size, room) - 1, limit, watch)
+            ended = now()
             stages = {f"{stage}_s": watch.total(stage) for stage in STAGES}
-            yield Block(block.tokens, block.drafted, block.accepted, **stages, seconds=watch.total("block"))
-            emitted += len(block.tokens)
-            last = block.tokens[-1]
+            yield Block(block.tokens, block.drafted, block.accepted, **stages, seconds=ended - began)
+            emitted, last, began = emitted + len(block.tokens), block.tokens[-1], ended
 
     def stats(self, session: Session) -> SessionStats:
         """Bytes of the verifier's caches and of the drafter's context; nothing is ever evicted."""
