@@ -1,9 +1,16 @@
-"""Whether the verifier that mlx-lm loads is the model that transformers loads."""
+"""Whether the verifier that mlx-lm loads is the model that transformers runs.
+
+Two implementations are compared over the same numbers: mlx-lm's, and transformers' architecture over the weights of
+the same folder, whose quantised tensors are dequantised for it (`scale * q + bias` in float32). Both compute in
+float32. In bfloat16, which quantised models mostly run in, the rounding of an honest model alone moves logits as far
+as a misread one does, and the comparison would tell precisions apart, not implementations. What it cannot tell is
+whether the weights themselves are good: quantised badly, or damaged before they were stored, they are the same
+numbers on both sides, named by their digest.
+"""
 
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +23,6 @@ from harness.models.recorded import compare_recorded, recorded_reference
 from harness.progress import Progress, silent
 from harness.remedies import TORCH_REMEDY
 from reports.provenance import Faithfulness
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
 
 STAGES = 3
 """What a verification has to do: the digest, the logits of the loaded model, those of the reference."""
@@ -35,7 +39,7 @@ def can_verify(weights: str) -> bool:
 
 
 def verify(folder: Path, progress: Progress = silent) -> Faithfulness:
-    """Logits of the verifier as the engines load it against transformers in float32, on the fixed text.
+    """Logits of the verifier as the engines load it against transformers, both in float32, on the fixed text.
 
     Without torch the logits recorded from transformers for these very weights are the reference, if K3 ships them.
     The result is stored in the cache, where `load_faithfulness` finds it.
@@ -89,41 +93,31 @@ def compare(loaded: FloatArray, reference: FloatArray, name: str) -> Faithfulnes
 
 
 def _loaded_logits(folder: Path) -> tuple[list[int], FloatArray]:
-    """Token ids and float32 logits (tokens, vocabulary) of the model as the engines load it."""
+    """Token ids and logits (tokens, vocabulary) of the model as the engines load it, computed in float32.
+
+    Activations, scales and biases are float32 then; packed words stay what they are.
+    """
     from harness.engines.mlx.load import load_verifier
 
     verifier = load_verifier(folder)
     import mlx.core as mx
 
+    verifier.model.set_dtype(mx.float32)
     ids: list[int] = verifier.tokenizer.encode(fixed_text())
-    logits = verifier.model(mx.array([ids]))[0].astype(mx.float32)
-    return ids, np.array(logits)
+    return ids, np.array(verifier.model(mx.array([ids]))[0])
 
 
 def reference_logits(folder: Path) -> tuple[list[int], FloatArray, str]:
     """Token ids and float32 logits (tokens, vocabulary) from transformers, and the name of it with its versions.
 
     Raises:
-        ModelError: transformers cannot open the folder.
+        ModelError: transformers cannot open the folder, or its architecture has other tensors.
     """
-    import torch
-    import transformers
+    from harness.engines.torch.reference import open_reference, open_tokenizer
 
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    try:
-        tokenizer: PreTrainedTokenizerBase = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model: Any = transformers.AutoModelForCausalLM.from_pretrained(
-            folder, dtype=torch.float32, local_files_only=True, use_safetensors=True
-        )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ModelError(f"{folder}: transformers cannot open it, so there is no reference: {reason}") from error
-    ids: list[int] = tokenizer.encode(fixed_text())
-    with torch.inference_mode():
-        logits = model.eval()(torch.tensor([ids])).logits[0]
-    name = f"transformers {transformers.__version__}, torch {torch.__version__}, float32"
-    return ids, logits.numpy(), name
+    ids: list[int] = open_tokenizer(folder).encode(fixed_text())
+    reference = open_reference(folder)
+    return ids, reference.logits(ids).numpy(), reference.name()
 
 
 def main(arguments: list[str]) -> int:
