@@ -173,8 +173,8 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
     prepared.lab.reset_peak()
     start = now()
     session = engine.prefill(prompt.tokens)
-    first_known = now()
     after_prefill = engine.stats(session)
+    first_known = now()
     blocks: list[Block] = []
     for block in engine.decode(session, prepared.limit):
         blocks.append(block)
