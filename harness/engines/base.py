@@ -52,7 +52,8 @@ class SessionStats:
     """What happened in a session, counted where it happened.
 
     `restored_positions` and `evicted_positions` count (layer, position) pairs. `restoration_s` and `aux_s` are
-    seconds inside `prefill` that are not prefill proper. K/V bytes are summed from the arrays now resident.
+    seconds inside `prefill` that are not prefill proper. K/V bytes are summed from the arrays now resident;
+    `drafter_bytes` of them are the context of a drafter.
     """
 
     restored_positions: int
@@ -61,6 +62,7 @@ class SessionStats:
     aux_s: float
     kv_bytes: int
     fallbacks: tuple[str, ...]
+    drafter_bytes: int = 0
 
 
 class Engine(Protocol):

@@ -1,4 +1,7 @@
-"""The K/V cache of the incremental engine: every layer evicts, restores and forgets by its own rule.
+"""The K/V cache of the engines that restore: every layer evicts, restores and forgets by its own rule.
+
+A chunk of the prompt or a block of drafts is appended first and settled afterwards: until then nothing that it evicts
+is gone. So what was read of a block and not accepted is taken back by settling the rest of it alone.
 
 mlx-lm's layers only need `offset` and `update_and_fetch`. Positions and RoPE are absolute; the order of slots is
 free, since attention does not depend on it. There is deliberately no `bits` (mlx-lm would take the cache for a
@@ -11,7 +14,8 @@ from dataclasses import dataclass, field
 import mlx.core as mx
 
 from harness.clock import Stopwatch
-from harness.engines.mlx.layout import ChunkPlan, LayerRule, Layout, StepPlan, visible
+from harness.engines.base import SessionStats
+from harness.engines.mlx.layout import GROWTH, ChunkPlan, LayerRule, Layout, StepPlan, visible
 from harness.engines.mlx.restoration import Evicted, Restorer
 from harness.errors import EngineError
 
@@ -34,12 +38,16 @@ class Counters:
 
 @dataclass
 class Group:
-    """Layers that follow one rule, the plan they are executing and the mask it needs."""
+    """Layers that follow one rule, the plan they are executing and the mask it needs.
+
+    `waits`: restoration is waited for and timed apart, as it is while the prompt is read and not while decoding.
+    """
 
     rule: LayerRule
     layout: Layout
     plan: ChunkPlan | StepPlan | None = None
     mask: Mask = None
+    waits: bool = False
 
 
 @dataclass
@@ -79,11 +87,8 @@ class LayerCache:
         raise EngineError(f"layer {self.layer} was run without a plan")
 
     def _read(self, plan: ChunkPlan, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
-        """Append a chunk of the prompt; where a query needs restored K/V, they follow the own ones."""
-        if self.keys is not None and self.values is not None:
-            keys = mx.concatenate([self.keys, keys], axis=2)
-            values = mx.concatenate([self.values, values], axis=2)
-        self.keys, self.values = keys, values
+        """Append a chunk; where a query needs restored K/V, they follow the own ones."""
+        keys, values = self._append(len(plan.held) - plan.length, keys, values)
         if plan.rebuilt:
             return self._with_rebuilt(plan.rebuilt, keys, values)
         if self.group.rule.policy != "restore" or not plan.evicted:
@@ -93,29 +98,51 @@ class LayerCache:
             return keys, values
         return mx.concatenate([keys, restored_keys], axis=2), mx.concatenate([values, restored_values], axis=2)
 
-    def _with_rebuilt(self, positions: range, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
-        """The K/V held, then those rebuilt at `positions` for this forward alone.
+    def _append(self, used: int, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
+        """Put new K/V behind the `used` slots and return all that is held, without the room to spare.
 
-        In a chunk the rebuilding is timed apart from prefill; a decode step is not waited for.
+        A layer without a bound has room for blocks to be written in place; all other arrays are as long as what they
+        hold, since a bounded one is about to drop something anyway.
         """
-        if isinstance(self.group.plan, ChunkPlan):
+        if self.group.rule.capacity is None and not self.group.waits:
+            stop = used + keys.shape[2]
+            if self.keys is None or self.keys.shape[2] < stop:
+                self._grow(stop + GROWTH, keys, values)
+            self._write(used, keys, values)
+            held_keys, held_values = self._arrays()
+            return held_keys[..., :stop, :], held_values[..., :stop, :]
+        if self.keys is not None and self.values is not None:
+            keys = mx.concatenate([self.keys, keys], axis=2)
+            values = mx.concatenate([self.values, values], axis=2)
+        self.keys, self.values = keys, values
+        return keys, values
+
+    def _with_rebuilt(self, positions: range, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
+        """The K/V held, then those rebuilt at `positions` for this forward alone."""
+        if self.group.waits:
             mx.eval(keys, values)
             with self.watch.stage(RESTORATION):
                 rebuilt_keys, rebuilt_values = self.restorer.rebuild(self.layer, positions)
                 mx.eval(rebuilt_keys, rebuilt_values)
         else:
             rebuilt_keys, rebuilt_values = self.restorer.rebuild(self.layer, positions)
+        return mx.concatenate([keys, rebuilt_keys], axis=2), mx.concatenate([values, rebuilt_values], axis=2)
+
+    def _count_rebuilt(self, positions: range) -> None:
+        """Count positions that were rebuilt for the first time."""
         first_time = positions.stop - max(positions.start, self.rebuilt_until)
         self.counters.restored += max(0, first_time)
         self.rebuilt_until = max(self.rebuilt_until, positions.stop)
-        return mx.concatenate([keys, rebuilt_keys], axis=2), mx.concatenate([values, rebuilt_values], axis=2)
 
     def restore(self, plan: ChunkPlan) -> tuple[mx.array, mx.array]:
         """Move out what `plan` evicts and make what replaces it; `settle` writes it. Timed apart from prefill."""
+        slots = mx.arange(plan.evicted_slot, plan.evicted_slot + len(plan.evicted))
+        if not self.group.waits:
+            self.remade = self._remake(plan.evicted, slots)
+            return self.remade
         mx.eval(self.keys, self.values)
-        start, stop = plan.evicted_slot, plan.evicted_slot + len(plan.evicted)
         with self.watch.stage(RESTORATION):
-            self.remade = self._remake(plan.evicted, mx.arange(start, stop))
+            self.remade = self._remake(plan.evicted, slots)
             mx.eval(*self.remade)
         return self.remade
 
@@ -131,25 +158,38 @@ class LayerCache:
     def settle(self, plan: ChunkPlan) -> None:
         """After a chunk: write restored K/V over the evicted ones, drop what no later query may see."""
         self.counters.evicted += len(plan.evicted)
+        self._count_rebuilt(plan.rebuilt)
         if plan.evicted and self.group.rule.policy == "restore":
             self._write_restored(plan)
+        self.remade = None
         if plan.kept is not None:
             leaving = len(plan.held) - len(plan.kept)
             dropped = len(plan.evicted) if self.group.rule.drops else 0
             self.counters.expired += leaving - dropped
             self._keep(mx.array(plan.kept))
 
+    def accept(self, plan: ChunkPlan) -> None:
+        """After a block: settle by `plan`, made anew for the positions that were accepted, and let go of the others."""
+        self.offset = plan.first + plan.length
+        if plan.kept is None and self.group.rule.capacity is not None and self._arrays()[0].shape[2] > len(plan.held):
+            self._keep(mx.arange(len(plan.held)))
+        self.settle(plan)
+
     def _write_restored(self, plan: ChunkPlan) -> None:
         """Put the remade K/V where the evicted ones of a chunk stand."""
+        if not self.group.waits:
+            self._put_back(plan.evicted_slot, len(plan.evicted))
+            return
         with self.watch.stage(RESTORATION):
             self._put_back(plan.evicted_slot, len(plan.evicted))
             mx.eval(self.keys, self.values)
 
     def _put_back(self, slot: int, count: int) -> None:
-        """Write the remade K/V over `count` evicted ones from `slot` on."""
+        """Write the first `count` of the remade K/V over the evicted ones from `slot` on."""
         if self.remade is None:
             raise EngineError(f"layer {self.layer} evicted K/V that were never restored")
-        self._write(slot, *self.remade)
+        keys, values = self.remade
+        self._write(slot, keys[..., :count, :], values[..., :count, :])
         self.counters.restored += count
         self.remade = None
 
@@ -177,6 +217,7 @@ class LayerCache:
         if plan.used < plan.capacity:
             held_keys, held_values = held_keys[..., : plan.used, :], held_values[..., : plan.used, :]
         if plan.rebuilt:
+            self._count_rebuilt(plan.rebuilt)
             return self._with_rebuilt(plan.rebuilt, held_keys, held_values)
         return held_keys, held_values
 
@@ -231,7 +272,15 @@ class EvictingCache:
 
     def begin_chunk(self, length: int) -> None:
         """Plan a chunk of the prompt and make its masks, each (chunk, resident positions)."""
+        self._begin(length, waits=True)
+
+    def begin_block(self, length: int) -> None:
+        """Plan a block, a committed token and drafts after it, of which `accept` will say how many stay."""
+        self._begin(length, waits=False)
+
+    def _begin(self, length: int, waits: bool) -> None:
         for group in self.groups:
+            group.waits = waits
             group.plan = plan = group.layout.plan_chunk(length)
             seen = visible(group.rule, plan)
             if seen is None:
@@ -242,11 +291,24 @@ class EvictingCache:
 
     def end_chunk(self) -> None:
         """Evaluate the chunk's K/V, then evict, restore and drop."""
-        mx.eval([[layer.keys, layer.values] for layer in self.layers])
+        mx.eval(self._held())
         for layer in self.layers:
             if isinstance(layer.group.plan, ChunkPlan):
                 layer.settle(layer.group.plan)
-        mx.eval([[layer.keys, layer.values] for layer in self.layers])
+        mx.eval(self._held())
+
+    def accept(self, count: int) -> None:
+        """Keep the first `count` positions of a block that was run and evaluated, as though no more had been read."""
+        for group in self.groups:
+            group.plan = group.layout.replan(count)
+        for layer in self.layers:
+            if isinstance(layer.group.plan, ChunkPlan):
+                layer.accept(layer.group.plan)
+        self.restorer.rewind(self.groups[0].layout.next)
+        mx.eval(self._held())
+
+    def _held(self) -> list[tuple[mx.array | None, mx.array | None]]:
+        return [(layer.keys, layer.values) for layer in self.layers]
 
     def evict(self) -> None:
         """Evict what stands outside sink + window, after the whole prompt was read."""
@@ -259,14 +321,25 @@ class EvictingCache:
         self.end_chunk()
 
     def observe(self, hidden: mx.array) -> None:
-        """Show the restorer what enters its layer. In a chunk it is waited for and timed, in a decode step not."""
-        self.restorer.observe(hidden, wait=isinstance(self.groups[0].plan, ChunkPlan))
+        """Show the restorer what enters its layer. While the prompt is read it is waited for and timed."""
+        self.restorer.observe(hidden, wait=self.groups[0].waits)
 
     def begin_step(self) -> None:
         """Plan a decode step. No mask is needed: no layer holds what the step may not see."""
         for group in self.groups:
-            group.plan, group.mask = group.layout.plan_step(), None
+            group.plan, group.mask, group.waits = group.layout.plan_step(), None, False
 
     def remade(self) -> list[object]:
-        """What the next step will find: K/V to write back, and what was kept; to be evaluated with the present one."""
+        """K/V to write back, and what the restorer kept: to be evaluated with the forward that made them."""
         return [*(layer.remade for layer in self.layers if layer.remade is not None), *self.restorer.arrays()]
+
+    def stats(self) -> SessionStats:
+        """What was counted, and the bytes now held."""
+        return SessionStats(
+            restored_positions=self.counters.restored,
+            evicted_positions=self.counters.evicted,
+            restoration_s=self.watch.total(RESTORATION),
+            aux_s=self.restorer.seconds,
+            kv_bytes=self.nbytes,
+            fallbacks=(),
+        )

@@ -174,6 +174,10 @@ class FeatureStore:
             raise EngineError(f"f_theta: features of position {positions.stop - 1} are wanted, {self.count} are there")
         return self._held[positions.start : positions.stop]
 
+    def rewind(self, count: int) -> None:
+        """Forget all positions from `count` on; their room is written over."""
+        self.count = min(self.count, count)
+
     def arrays(self) -> list[mx.array]:
         """What is held, to be evaluated."""
         return [] if self._held is None else [self._held]
@@ -230,6 +234,10 @@ class FTheta:
             self._store.append(self.projection.normalise(hidden[0]))
             if wait:
                 mx.eval(self._store.arrays())
+
+    def rewind(self, count: int) -> None:
+        """Forget the features of positions that were read and not accepted."""
+        self._store.rewind(count)
 
     def restore(self, evicted: Evicted) -> tuple[mx.array, mx.array]:
         """K/V from the features of the evicted positions; the evicted ones are not looked at."""

@@ -7,6 +7,7 @@ import mlx.core as mx
 
 from harness.engines.mlx.drafters.base import Drafter
 from harness.engines.mlx.speculative import SpeculativeSession
+from harness.engines.mlx.verifier_kv import ModelKv
 from harness.errors import EngineError
 
 
@@ -24,12 +25,15 @@ def fork(session: SpeculativeSession, drafter: Drafter, prompt: Sequence[int]) -
     `session` is a prefilled one that nothing was decoded from yet; it stays so.
 
     Raises:
-        EngineError: the drafter reads hidden states, which no cache keeps.
+        EngineError: the drafter reads hidden states, which no cache keeps, or the cache is a bounded one.
     """
+    if not isinstance(session.kv, ModelKv):
+        raise EngineError(f"a session of {session.engine} over a bounded cache cannot be copied; read its prompt again")
     if drafter.layers:
         raise EngineError(f"drafter {drafter.name} reads hidden states; its prompt must be read again")
-    caches = [copy_cache(cache) for cache in session.caches]
+    caches = [copy_cache(cache) for cache in session.kv.caches]
     mx.eval([value for cache in caches for value in vars(cache).values() if isinstance(value, mx.array)])
     draft = drafter.begin()
     draft.extend(list(prompt), None)
-    return SpeculativeSession(session.engine, caches, draft, session.first_token, 0.0, list(session.carry))
+    kv = ModelKv(session.kv.model, caches)
+    return SpeculativeSession(session.engine, kv, draft, session.first_token, 0.0, list(session.carry))

@@ -33,9 +33,13 @@ class Backbone:
             hidden = layer(hidden, layer_cache.group.mask, layer_cache)
         return hidden
 
+    def logits(self, hidden: mx.array) -> mx.array:
+        """Logits after every position of `hidden`, (1, L, vocabulary), not evaluated."""
+        return self.head(self.norm(hidden))
+
     def next_token(self, hidden: mx.array) -> mx.array:
         """The greedy token after the last position of `hidden`, shape (1,), not evaluated."""
-        return mx.argmax(self.head(self.norm(hidden[:, -1:])), axis=-1).reshape(1)
+        return mx.argmax(self.logits(hidden[:, -1:]), axis=-1).reshape(1)
 
 
 def take_apart(model: Any, architecture: str) -> Backbone:
@@ -53,7 +57,7 @@ def take_apart(model: Any, architecture: str) -> Backbone:
     if isinstance(model, (llama.Model, qwen2.Model, qwen3.Model)):
         return _backbone(model, model.args.tie_word_embeddings, lambda embedded: embedded)
     raise EngineError(
-        f"the incremental engine cannot run {architecture}; it runs llama, qwen2, qwen3, gemma3_text, gemma4_text"
+        f"a bounded cache cannot run {architecture}; it runs llama, qwen2, qwen3, gemma3_text, gemma4_text"
     )
 
 
@@ -75,19 +79,22 @@ def _gemma4(model: Any, architecture: str) -> Backbone:
     """
     inner, args = model.model, model.args
     if args.num_kv_shared_layers or args.hidden_size_per_layer_input:
-        raise EngineError(f"the incremental engine cannot run {architecture} with shared K/V or inputs a layer")
+        raise EngineError(f"a bounded cache cannot run {architecture} with shared K/V or inputs a layer")
     project = inner.embed_tokens.as_linear if model.tie_word_embeddings else model.lm_head
     return Backbone(
         embed=lambda tokens: inner.embed_tokens(tokens) * inner.embed_scale,
-        layers=[_hidden_states_of(layer) for layer in inner.layers],
+        layers=[_hidden_states_of(inner.layers, index) for index in range(len(inner.layers))],
         norm=inner.norm,
         head=lambda hidden: softcapped(project(hidden), model.final_logit_softcapping),
     )
 
 
-def _hidden_states_of(layer: Any) -> Callable[[mx.array, mx.array | None, Any], mx.array]:
-    """A layer of Gemma 4 returns its K/V and offset, too; nothing here reads them."""
-    return lambda hidden, mask, cache: layer(hidden, mask, cache)[0]
+def _hidden_states_of(layers: Sequence[Any], index: int) -> Callable[[mx.array, mx.array | None, Any], mx.array]:
+    """A layer of Gemma 4 returns its K/V and offset, too; nothing here reads them.
+
+    It is looked up when it is run: one that is being captured has a stand-in in the model's list.
+    """
+    return lambda hidden, mask, cache: layers[index](hidden, mask, cache)[0]
 
 
 def softcapped(logits: mx.array, cap: float | None) -> mx.array:

@@ -2,6 +2,9 @@
 
 Rings keep their bound. When a draft is rejected, every cache goes back to its copy from before the block, and what was
 committed is fed again in front of the next block, in the same forward.
+
+It restores nothing. A bounded cache lets go of nothing before it is known what was accepted, so there a block is rolled
+back without a copy and without a carry: that is `fused` with a restoration.
 """
 
 from typing import Any, ClassVar
@@ -14,6 +17,7 @@ from harness.engines.base import Block, DecodeLimit
 from harness.engines.mlx.kv_layout import native_caches
 from harness.engines.mlx.rollback import Snapshot
 from harness.engines.mlx.speculative import SpeculativeEngine, SpeculativeSession, extend
+from harness.engines.mlx.verifier_kv import ModelKv
 
 CARRY_BLOCKS = 2
 """Blocks' worth of carried tokens after which one block drafts nothing, so that all it feeds is kept."""
@@ -24,11 +28,16 @@ class FusedCarryEngine(SpeculativeEngine):
 
     name: ClassVar[str] = "fused-carry"
     decode_loop: ClassVar[str] = "fused_carry_block"
-    rollback: ClassVar[str] = "snapshot_and_carry"
+    restores: ClassVar[bool] = False
 
-    def make_caches(self) -> list[Any]:
+    @property
+    def rollback(self) -> str:
+        """Everything, from a copy."""
+        return "snapshot_and_carry"
+
+    def make_kv(self) -> ModelKv:
         """The model's own caches."""
-        return list(native_caches(self._model))
+        return ModelKv(self._model, list(native_caches(self._model)))
 
     def block(self, session: SpeculativeSession, last: int, limit: int, stops: DecodeLimit, watch: Stopwatch) -> Block:
         """Snapshot, draft, verify; on a rejected draft restore and carry, else nothing is left to carry.
@@ -38,7 +47,7 @@ class FusedCarryEngine(SpeculativeEngine):
         if len(session.carry) >= CARRY_BLOCKS * self._request.block_size:
             limit = 0
         with watch.stage("rollback"):
-            snapshots = [Snapshot.take(cache) for cache in session.caches] if limit else []
+            snapshots = [Snapshot.take(cache) for cache in caches_of(session)] if limit else []
             mx.eval([snapshot.arrays() for snapshot in snapshots])
         verified = self.verify(session, last, limit, watch)
         done = commit(verified.drafts, verified.choices, stops.stop_tokens)
@@ -52,3 +61,9 @@ class FusedCarryEngine(SpeculativeEngine):
                 session.carry = [*carried, last, *verified.drafts[: done.matched]]
         extend(session.draft, last, verified, done, len(carried), watch)
         return Block(done.tokens, len(verified.drafts), done.accepted)
+
+
+def caches_of(session: SpeculativeSession) -> list[Any]:
+    """The model's own caches, which `make_kv` made."""
+    assert isinstance(session.kv, ModelKv)
+    return session.kv.caches

@@ -55,7 +55,7 @@ class LayerRule:
 
 @dataclass(frozen=True)
 class ChunkPlan:
-    """One chunk of the prompt: `length` positions from `first`, appended behind the resident ones.
+    """One chunk of the prompt, or a block: `length` positions from `first`, appended behind the resident ones.
 
     `held` are the positions by slot after the append. `evicted` leave the window by the end of the chunk and stand
     in slots from `evicted_slot` on; those below `restored_before` left (and were restored, if the layer restores)
@@ -106,16 +106,26 @@ class Layout:
         self._evicting = evicting and rule.evicts
         self._held: Positions = np.empty(0, dtype=np.int64)
         self._frontier = rule.sink
+        self._before = self.next, self._held, self._frontier
         self._slots: dict[int, int] | None = None
         self._oldest = 0
         self._capacity = 0
 
     def plan_chunk(self, length: int) -> ChunkPlan:
-        """Plan the next `length` positions of the prompt, and take them as read."""
+        """Plan the next `length` positions of the prompt or of a block, and take them as read."""
+        self._before = self.next, self._held, self._frontier
         first, end = self.next, self.next + length
         self._held = np.concatenate([self._held, np.arange(first, end)])
         self.next = end
         return self._leave(first, length)
+
+    def replan(self, length: int) -> ChunkPlan:
+        """Plan the latest chunk again, as though only its first `length` positions had ever been read.
+
+        Its arrays must not be settled by the first plan yet: until then nothing that it evicts is gone.
+        """
+        self.next, self._held, self._frontier = self._before
+        return self.plan_chunk(length)
 
     def plan_eviction(self) -> ChunkPlan:
         """Begin to evict: what stands outside sink + window leaves now, without a chunk of its own."""
@@ -222,7 +232,7 @@ class Layout:
 def visible(rule: LayerRule, plan: ChunkPlan) -> NDArray[np.bool_] | None:
     """Who sees what in a chunk, shape (queries, positions held), then the restored or rebuilt ones if it shows any.
 
-    Returns None when everything up to a query's own position is visible to it.
+    Returns None when everything up to a query's own position is visible to it, and to a single query everything.
     """
     last = plan.first + plan.length - 1
     native = rule.native_window or last + 1
@@ -244,4 +254,4 @@ def visible(rule: LayerRule, plan: ChunkPlan) -> NDArray[np.bool_] | None:
         positions = np.concatenate([positions, restored], axis=1)
     if not within_native:
         seen &= positions > queries - native
-    return seen
+    return None if seen.all() else seen

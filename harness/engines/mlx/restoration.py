@@ -62,6 +62,10 @@ class Restorer(Protocol):
         """Take note of what enters `capture_layer`, (1, L, hidden); with `wait` in an evaluated graph."""
         ...
 
+    def rewind(self, count: int) -> None:
+        """Forget what was observed beyond the first `count` positions."""
+        ...
+
     def restore(self, evicted: Evicted) -> tuple[mx.array, mx.array]:
         """Keys (after RoPE at their absolute positions) and values to write, in the shapes of `evicted`."""
         ...
@@ -94,6 +98,9 @@ class Memoryless:
             EngineError: always.
         """
         raise EngineError(f"restoration {self.mode} observes nothing, yet it was shown {hidden.shape[1]} positions")
+
+    def rewind(self, count: int) -> None:
+        """Nothing was observed."""
 
     def rebuild(self, layer: int, positions: range) -> tuple[mx.array, mx.array]:
         """Never called, since no layer is rebuilt.
@@ -146,7 +153,7 @@ def make_restorer(mode: RestorationMode) -> Restorer:
         EngineError: this engine has none for `mode`.
     """
     if mode not in RESTORERS:
-        raise EngineError(f"restoration {mode!r} is not one the incremental engine has; use {', '.join(RESTORERS)}")
+        raise EngineError(f"restoration {mode!r} is not one of those without weights; use {', '.join(RESTORERS)}")
     return RESTORERS[mode]()
 
 

@@ -6,21 +6,22 @@ the last match is committed too and begins the next block, so no forward is ever
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import mlx.core as mx
 
 from harness.clock import Stopwatch, now
 from harness.engines.acceptance import Commit
 from harness.engines.base import Block, DecodeLimit, Session, SessionStats
+from harness.engines.mlx.bounded import BoundedVerifier, bound
 from harness.engines.mlx.drafters.base import Draft, Drafter, GraphDraft, token_ids
 from harness.engines.mlx.drafters.load import load_drafter
 from harness.engines.mlx.hidden import LayerOutputs
 from harness.engines.mlx.load import Verifier
 from harness.engines.mlx.loop import check_limit, token_of
-from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.native import chunks
+from harness.engines.mlx.verifier_kv import VerifierKv
 from harness.engines.registry import DrafterRequest, EngineSettings
 from harness.errors import EngineError
 from reports.measurement import DrafterInfo, Restoration
@@ -31,13 +32,13 @@ STAGES = ("draft", "verify", "extend", "rollback")
 
 @dataclass
 class SpeculativeSession:
-    """A prompt read into `caches` and into the drafter's context.
+    """A prompt read into `kv` and into the drafter's context.
 
     `carry` are committed tokens that a rolled-back cache does not hold; they go into the next block's forward.
     """
 
     engine: str
-    caches: list[Any]
+    kv: VerifierKv
     draft: Draft
     first_token: int
     aux_s: float
@@ -57,38 +58,45 @@ class Verified:
 
 
 class SpeculativeEngine(ABC):
-    """A verifier, a drafter and a way to roll back."""
+    """A verifier, a drafter and a way to roll back; `restores` says whether it can bound its cache, too."""
 
     name: ClassVar[str]
     decode_loop: ClassVar[str]
-    rollback: ClassVar[str]
+    restores: ClassVar[bool]
 
     def __init__(self, verifier: Verifier, settings: EngineSettings, drafter: Drafter | None = None) -> None:
         """Load the drafter, unless a loaded one is given; check what can be checked before a prompt is read.
 
         Raises:
-            EngineError: a restoration is asked for, the drafter does not fit this verifier or cannot be part of a
-                single graph, or the model's caches cannot be rolled back.
-            ModelError: the drafter's weights are missing or of no kind that can be run.
+            UsageError: bounds that the model does not have or that mean nothing.
+            EngineError: a restoration that this engine or model has not, or with layers that cannot restore a block
+                of this size; a drafter that does not fit this verifier or cannot be part of a single graph; caches
+                that cannot be rolled back.
+            ModelError: the weights of drafter or f_theta are missing or of no kind that can be run.
         """
-        if settings.restoration.mode != "none":
-            raise EngineError(
-                f"{self.name} restores nothing; restoration {settings.restoration.mode} needs incremental"
-            )
+        if settings.restoration.mode != "none" and not self.restores:
+            raise EngineError(f"{self.name} restores nothing; use fused or incremental")
         if settings.drafter is None:
             raise EngineError(f"{self.name} needs a drafter; set its kind, for example ngram")
         self._model = verifier.model
-        self._chunk = settings.prefill_chunk
         self._request: DrafterRequest = settings.drafter
+        self._bounded = bound(verifier, settings)
+        self._chunk = settings.prefill_chunk if self._bounded is None else self._bounded.chunk
+        _check_block(self._request.block_size, self._bounded)
         self._drafter = drafter or load_drafter(settings.drafter, verifier)
         if self._request.graph == "single" and not self._drafter.single_graph:
             raise EngineError(f"drafter {self._drafter.name} proposes outside MLX's graph; use graph two_phase")
         self._outputs = LayerOutputs(self._model, self._drafter.layers)
-        self.make_caches()
+        self.make_kv()
+
+    @property
+    @abstractmethod
+    def rollback(self) -> str:
+        """How what was not accepted is taken back, for the report."""
 
     @abstractmethod
-    def make_caches(self) -> list[Any]:
-        """Empty caches of the layout this engine can roll back exactly, or an EngineError."""
+    def make_kv(self) -> VerifierKv:
+        """Empty K/V of the layout this engine can roll back exactly, or an EngineError."""
 
     @abstractmethod
     def block(self, session: SpeculativeSession, last: int, limit: int, stops: DecodeLimit, watch: Stopwatch) -> Block:
@@ -96,8 +104,8 @@ class SpeculativeEngine(ABC):
 
     @property
     def restoration(self) -> Restoration:
-        """None."""
-        return Restoration(mode="none")
+        """As resolved on this model."""
+        return Restoration(mode="none") if self._bounded is None else self._bounded.restoration
 
     @property
     def drafter(self) -> DrafterInfo:
@@ -115,19 +123,20 @@ class SpeculativeEngine(ABC):
 
     def prefill(self, tokens: Sequence[int]) -> SpeculativeSession:
         """Read the prompt in chunks; the drafter's context grows with them, timed as `aux_s`."""
-        caches, draft, watch = self.make_caches(), self._drafter.begin(), Stopwatch()
+        kv, draft, watch = self.make_kv(), self._drafter.begin(), Stopwatch()
         start = 0
         for part in [*chunks(tokens, self._chunk), mx.array([[tokens[-1]]])]:
             with self._outputs.capture() as captured:
-                logits = self._model(part, cache=caches)
+                logits = kv.read(part)
                 features = captured.features()
-            mx.eval([cache.state for cache in caches], *([] if features is None else [features]))
+            mx.eval(features)
             with watch.stage(AUX):
                 draft.extend(tokens[start : start + part.shape[1]], features)
             start += part.shape[1]
             mx.clear_cache()
         first = token_of(mx.argmax(logits[0, -1]))
-        return SpeculativeSession(self.name, caches, draft, first, watch.total(AUX))
+        kv.end_prompt()
+        return SpeculativeSession(self.name, kv, draft, first, watch.total(AUX))
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
         """Blocks until the limit or a stop token; no block drafts beyond the limit."""
@@ -144,10 +153,11 @@ class SpeculativeEngine(ABC):
             emitted, last, began = emitted + len(block.tokens), block.tokens[-1], ended
 
     def stats(self, session: Session) -> SessionStats:
-        """Bytes of the verifier's caches and of the drafter's context; nothing is ever evicted."""
+        """What the verifier's K/V counted; seconds and bytes of the drafter's context are added to theirs."""
         mx.synchronize()
         own = self._own(session)
-        return SessionStats(0, 0, 0.0, own.aux_s, kv_bytes(own.caches) + own.draft.nbytes, ())
+        held, context = own.kv.stats(), own.draft.nbytes
+        return replace(held, aux_s=held.aux_s + own.aux_s, kv_bytes=held.kv_bytes + context, drafter_bytes=context)
 
     def verify(self, session: SpeculativeSession, last: int, limit: int, watch: Stopwatch) -> Verified:
         """Draft, then run the verifier once over carry, `last` and the drafts, and bring its choices to the host.
@@ -167,10 +177,10 @@ class SpeculativeEngine(ABC):
             if lazy is not None:
                 fed = mx.concatenate([fed, lazy.astype(mx.int32)])
             with self._outputs.capture() as captured:
-                logits = self._model(fed[None], cache=session.caches)
+                logits = session.kv.verify(fed[None])
                 features = captured.features()
             choices = mx.argmax(logits[0, len(known) - 1 :], axis=-1)
-            mx.eval(choices, fed, *([] if features is None else [features]))
+            mx.eval(choices, fed, features, session.kv.pending())
             if lazy is not None:
                 drafts = token_ids(fed[len(known) :])
             return Verified(drafts, token_ids(choices), features)
@@ -179,6 +189,16 @@ class SpeculativeEngine(ABC):
         if not isinstance(session, SpeculativeSession) or session.engine != self.name:
             raise EngineError(f"{self.name} was given a session of another engine")
         return session
+
+
+def _check_block(size: int, bounded: BoundedVerifier | None) -> None:
+    """Raises: EngineError: a block is longer than layers can restore whose features are made in the same forward."""
+    longest = size if bounded is None else bounded.longest_block(size)
+    if longest < size:
+        raise EngineError(
+            f"drafter: block_size: {size} positions, but layers below the proposer's restore from what was read a "
+            f"window of {longest} before; use {longest} or fewer, or a wider window"
+        )
 
 
 def extend(draft: Draft, last: int, verified: Verified, done: Commit, skipped: int, watch: Stopwatch) -> None:

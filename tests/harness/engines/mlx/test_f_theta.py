@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.engines.mlx.bounded import chunk_length, layer_rules
 from harness.engines.mlx.cache import EvictingCache
 from harness.engines.mlx.f_theta import FeatureStore, FTheta
 from harness.engines.mlx.forward import take_apart
-from harness.engines.mlx.incremental import chunk_length, layer_rules
 from harness.engines.mlx.load import Verifier
 from harness.errors import EngineError
 from reports.measurement import Restoration

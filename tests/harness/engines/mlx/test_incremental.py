@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.engines.base import DecodeLimit, Engine
+from harness.engines.mlx.bounded import layer_rules
 from harness.engines.mlx.cache import EvictingCache
 from harness.engines.mlx.forward import take_apart
-from harness.engines.mlx.incremental import EvictingSession, layer_rules
+from harness.engines.mlx.incremental import EvictingSession
 from harness.engines.mlx.load import Verifier
 from harness.engines.mlx.restoration import Evicted, Identity, Restorer, make_restorer, resolve_restoration
 from harness.engines.registry import EngineSettings, RestorationRequest, build

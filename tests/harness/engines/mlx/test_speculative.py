@@ -40,10 +40,9 @@ def test_an_engine_that_does_not_draft_refuses_one(name: str) -> None:
         build(name, tiny_llama(), EngineSettings(drafter=NGRAM))
 
 
-@pytest.mark.parametrize("name", ["fused", "fused-carry"])
-def test_a_block_engine_restores_nothing(name: str) -> None:
-    with pytest.raises(EngineError, match="restores nothing"):
-        build(name, tiny_llama(), EngineSettings(restoration=RestorationRequest("identity"), drafter=NGRAM))
+def test_the_carrying_engine_restores_nothing() -> None:
+    with pytest.raises(EngineError, match="restores nothing; use fused or incremental"):
+        build("fused-carry", tiny_llama(), EngineSettings(restoration=RestorationRequest("identity"), drafter=NGRAM))
 
 
 def test_a_block_of_nothing_is_refused() -> None:
