@@ -68,9 +68,9 @@ _DECLARED = (
     ClaimKind(
         "token_identity",
         "The oracle's own tokens",
-        "The share of the arm's streams that are the oracle's, token for token.",
-        "Rows whose token ids equal those of the oracle's row of the same sample and repeat, over all rows; the 95 % "
-        "interval is Wilson's.",
+        "The share of prompts that the arm continues as the oracle does, token for token.",
+        "Distinct prompts whose every repeat has the token ids of the oracle's row of the same sample and repeat; the "
+        "95 % interval is Wilson's.",
     ),
     ClaimKind(
         "kv_saving",

@@ -151,15 +151,18 @@ def _recalled(rows: Sequence[Measurement], *, every: bool) -> Share | None:
 
 
 def token_identity(arm: Arm, oracle: Arm) -> Share | None:
-    """Rows whose token ids equal the oracle's in the same (sample, repeat), over all rows of the arm."""
-    partners = rows_by_key(oracle)
-    equal = 0
+    """Distinct prompts in every repeat of which the token ids equal the oracle's; none if a row lacks them.
+
+    A greedy stream says the same in every repeat, so repeats add nothing to what was tried.
+    """
+    partners, prompts = rows_by_key(oracle), prompt_of(arm.measurements)
+    verdicts: dict[int, list[bool]] = defaultdict(list)
     for row in arm.measurements:
         theirs = partners.get(row_key(row))
         if row.token_ids is None or theirs is None or theirs.token_ids is None:
             return None
-        equal += row.token_ids == theirs.token_ids
-    return Share(equal, len(arm.measurements)) if arm.measurements else None
+        verdicts[prompts[row.sample]].append(row.token_ids == theirs.token_ids)
+    return Share(sum(map(all, verdicts.values())), len(verdicts)) if verdicts else None
 
 
 def acceptance(arm: Arm) -> Acceptance | None:

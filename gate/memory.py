@@ -1,7 +1,7 @@
 """The analytic K/V table of an arm against its own arithmetic and against the bytes its rows measured."""
 
 from gate import thresholds
-from gate.case import Case
+from gate.case import WEIGHTLESS_DRAFTERS, Case
 from reports.measurement import Arm, Measurement
 from reports.memory import ArmMemory
 
@@ -39,9 +39,20 @@ def rows_of(arm: Arm, table: ArmMemory) -> list[Measurement]:
     return [row for row in arm.measurements if row.prompt_tokens == table.sequence_length]
 
 
+def verifier_bytes(arm: Arm, row: Measurement) -> int | None:
+    """K/V bytes at the end of prefill without the context of a drafter that has one; none if not measured.
+
+    Formulas are about the verifier's cache. A saving counts the drafter's context as well.
+    """
+    if row.kv_bytes_prefill is None or arm.drafter is None or arm.drafter.name in WEIGHTLESS_DRAFTERS:
+        return row.kv_bytes_prefill
+    return row.kv_bytes_prefill - (row.drafter_bytes_prefill or 0)
+
+
 def prefill_bytes(arm: Arm, table: ArmMemory) -> int | None:
-    """The most K/V bytes that rows of the table's prompt held at the end of prefill; none if one was not measured."""
-    held = [row.kv_bytes_prefill for row in rows_of(arm, table)]
+    """The most bytes that the verifier's cache held at the end of prefill in rows of the table's prompt; none if one
+    was not measured."""
+    held = [verifier_bytes(arm, row) for row in rows_of(arm, table)]
     known = [value for value in held if value is not None]
     return max(known) if known and len(known) == len(held) else None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate import thresholds
+from gate import memory, thresholds
 from gate.case import Case
 from gate.registry import evidence_rule
 from gate.rule import Finding
@@ -67,7 +67,7 @@ def kv_bytes_arithmetic(case: Case) -> Iterator[Finding]:
 
 def _bytes_fault(arm: Arm, row: Measurement, full: int | None, layers: int) -> Finding | None:
     """Layers that keep every position grow in steps, so their arrays may have room for `CACHE_STEP` more."""
-    found, tokens = row.kv_bytes_prefill, row.prompt_tokens
+    found, tokens = memory.verifier_bytes(arm, row), row.prompt_tokens
     growing = _growing_layers(arm.restoration, layers) if arm.restoration is not None else None
     if arm.restoration is None or found is None or not full or not tokens or growing is None:
         return None

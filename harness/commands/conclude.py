@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import CannotRunError, OutputError
-from reports.report import load_report, write_report
+from reports.report import ReportError, load_report, write_report
 
 if TYPE_CHECKING:
     from gate.batch import Judge
@@ -13,28 +13,33 @@ if TYPE_CHECKING:
 
 def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
     """Derive every claim from the rows of the report at `path`, in the light of the parity reports in its folder, and
-    write claims and gate block into it; the rows stay as they are.
+    write claims and gate block into it; the rows stay as they are, and nothing that was claimed before counts.
 
     Raises:
-        CannotRunError: it is no finished run of K3, breaks a rule as it stands, or was retracted; nothing is written.
+        CannotRunError: it is no finished run of K3, its rows break a rule, or it was retracted; nothing is written.
         OutputError: it cannot be written; the old file is untouched.
     """
     from gate.judge import conclude
     from gate.rules.retraction import RETRACTED
 
-    read = judge.read(path)
-    found = read.judged
+    found = judge.read(path).judged
     if not found.opened or found.source != "k3" or found.schema_version != 2:
         raise CannotRunError(f"{path}: is no report of a run of K3; `k3 gate check` judges it as it is")
-    retracted = any(RETRACTED.code == violation.code for violation in found.violations)
-    if found.verdict not in ("admissible", "withheld") or retracted:
-        codes = ", ".join(violation.code for violation in found.violations)
-        raise CannotRunError(f"{path}: {found.verdict} ({codes}); only a report that is whole can be concluded anew")
-    report = load_report(path)
+    if any(RETRACTED.code == violation.code for violation in found.violations):
+        raise CannotRunError(f"{path}: was retracted; nothing in it is to be claimed")
+    try:
+        report = load_report(path)
+    except ReportError as error:
+        raise CannotRunError(str(error)) from error
     if report.gate is None:
         raise CannotRunError(f"{path}: is an unfinished run; the command that began it goes on with it")
+    concluded = conclude(report, judge.parity_in(path.parent))
+    assert concluded.gate is not None
+    if concluded.gate.verdict == "invalid":
+        codes = ", ".join(violation.code for violation in concluded.gate.violations)
+        raise CannotRunError(f"{path}: its rows are broken ({codes}); measure again")
     try:
-        write_report(conclude(report, judge.parity_in(path.parent)), path)
+        write_report(concluded, path)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({error.strerror}); it is as it was") from error
     return judge.read(path).judged

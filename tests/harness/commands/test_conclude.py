@@ -42,10 +42,23 @@ def test_without_anything_new_nothing_changes(early: Path) -> None:
     assert early.read_bytes() == before
 
 
+def test_what_was_claimed_before_does_not_count(early: Path) -> None:
+    before = early.read_bytes()
+    report = load_report(early)
+    assert report.gate is not None
+    claims = tuple(claim.replace(value=50.0) for claim in report.claims)
+    early.write_bytes(report_bytes(report.replace(claims=claims, gate=report.gate.replace(verdict="withheld"))))
+    assert run(["gate", "check", str(early)]) == 2
+    assert run(["gate", "conclude", str(early)]) == 0
+    assert early.read_bytes() == before
+
+
 def doctored(early: Path) -> None:
     report = load_report(early)
-    gate = report.gate.replace(verdict="withheld")
-    early.write_bytes(report_bytes(report.replace(gate=gate)))
+    arm = report.arms[2]
+    rows = (arm.measurements[0].replace(decode_s=0.001), *arm.measurements[1:])
+    arms = (*report.arms[:2], arm.replace(measurements=rows), *report.arms[3:])
+    early.write_bytes(report_bytes(report.replace(arms=arms)))
 
 
 def unfinished(early: Path) -> None:
@@ -68,9 +81,9 @@ def missing(early: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (doctored, "only a report that is whole"),
+        (doctored, "its rows are broken"),
         (unfinished, "unfinished"),
-        (retracted, "RETRACTED"),
+        (retracted, "was retracted"),
         (foreign, "no report of a run of K3"),
         (missing, "no report of a run of K3"),
     ],
