@@ -122,6 +122,10 @@ EXAMPLES: dict[str, Example] = {
     "SPEEDUP_PREFILL_LEFT_OUT": Example(
         "3.46x decode-only, 0.53x with the prefill, and only the first is claimed", "both ratios are claimed"
     ),
+    "SPEEDUP_LOSSY": Example(
+        "a fused arm over f_theta at 1.6x that continues 17 of 20 prompts as the oracle does",
+        "the same ratio of an arm that continues all 20 so",
+    ),
     "SPEEDUP_SCOPE_MISMATCH": Example("one arm timed in stages, the other end to end", "both timed in stages"),
     "SPEEDUP_ORACLE_LOOP": Example("an oracle of an own, slow loop", "an oracle decoded by generate_step"),
     "SPEEDUP_PREFILL_VARIANCE": Example(

@@ -117,14 +117,18 @@ class Lab:
         return audit(self.verifier, prompt, row.token_ids, sample=row.sample, repeat=row.repeat)
 
     def formula(self, arm: Arm, row: Measurement) -> ArmMemory:
-        """What the arm's cache should have held by formula at the end of the row's prefill, and what it held."""
+        """What the arm's cache should have held by formula at the end of the row's prefill, and what it held.
+
+        The formula is about the verifier's K/V; a drafter's context is no part of it.
+        """
         assert arm.restoration is not None
         table = kv_table(arm.name, self.verifier.facts.kv_layers, arm.restoration, row.prompt_tokens or 0)
         measured = row.kv_bytes_prefill
         return table.replace(
             sample=row.sample,
             measured_bytes=measured,
-            formula_matches_run=measured is not None and measured == table.total_bytes,
+            formula_matches_run=measured is not None
+            and measured - (row.drafter_bytes_prefill or 0) == table.total_bytes,
         )
 
 

@@ -204,6 +204,7 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
         decode_tokens=len(tokens) - 1,
         kv_bytes_prefill=after_prefill.kv_bytes,
         kv_bytes_decode=stats.kv_bytes,
+        drafter_bytes_prefill=after_prefill.drafter_bytes if engine.drafter is not None else None,
         peak_bytes=prepared.lab.peak(),
         fallbacks=stats.fallbacks,
         decode_loop=engine.decode_loop,

@@ -102,6 +102,9 @@ class Measurement(Record):
     decode_tokens: Count | None = Field(None, description="Tokens that decode_s paid for: all but the first")
     kv_bytes_prefill: Bytes | None = Field(None, description="K/V resident at the end of prefill, from the arrays")
     kv_bytes_decode: Bytes | None = Field(None, description="K/V resident at the end of decode, from the arrays")
+    drafter_bytes_prefill: Bytes | None = Field(
+        None, description="Of kv_bytes_prefill, what the context of the arm's drafter holds"
+    )
     peak_bytes: Bytes | None = None
     fallbacks: tuple[str, ...] | None = None
     decode_loop: Name | None = Field(None, description="The loop that decoded this row")

@@ -1,5 +1,6 @@
 """The same prefill holds the same bytes."""
 
+from reports.measurement import DrafterInfo
 from tests.gate.asking import ask
 from tests.gate.case_files import foreign
 from tests.gate.edits import edit_arm, set_first_row, set_rows, set_verifier
@@ -77,3 +78,15 @@ def test_models_with_windows_of_their_own_are_left_to_their_tables():
     report = set_rows(NIAH, "f_theta", kv_bytes_prefill=1)
     assert not ask("KV_BYTES_ARITHMETIC", set_verifier(report, layer_types=("sliding_attention",) * 30))
     assert not ask("KV_BYTES_ARITHMETIC", foreign(report))
+
+
+def test_the_context_of_a_drafter_is_no_part_of_the_bounds():
+    """It counts with the K/V of an arm whose drafter has one, and for no other."""
+    own = NIAH.arms[0].measurements[0].kv_bytes_prefill
+    held = next(arm for arm in NIAH.arms if arm.name == "f_theta").measurements[0]
+    more = {"kv_bytes_prefill": held.kv_bytes_prefill + own, "drafter_bytes_prefill": own}
+    report = set_first_row(NIAH, "f_theta", **more)
+    for name, fires in (("dflash", False), ("ngram", True)):
+        drafting = edit_arm(report, "f_theta", lambda arm, name=name: arm.replace(drafter=DrafterInfo(name=name)))
+        assert bool(ask("KV_BYTES_ARITHMETIC", drafting)) is fires
+    assert ask("KV_BYTES_ARITHMETIC", report)
