@@ -2,11 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harness.models.resolve import resolve
+
+if TYPE_CHECKING:
+    from harness.models.f_theta import FThetaManifest
 
 
 def command(
@@ -21,21 +24,36 @@ def command(
     held_out: Annotated[int, typer.Option(min=1, max=1000, help="Texts to measure the error on.")] = 5,
     lines: Annotated[int, typer.Option(min=5, max=2000, help="Mean haystack size.")] = 70,
     ridge: Annotated[float, typer.Option(help="Added to the diagonal of the features' correlations.")] = 1e-4,
+    fine_tune: Annotated[int, typer.Option(min=0, help="Steps on the verifier's logits; kept if better.")] = 0,
+    rate: Annotated[float, typer.Option(help="Peak learning rate of fine-tuning.")] = 1e-4,
+    sequences: Annotated[int, typer.Option(min=1, help="Texts a step of fine-tuning.")] = 4,
+    interval: Annotated[int, typer.Option(min=1, help="Steps between checkpoints of fine-tuning.")] = 10,
     recall_prompts: Annotated[int, typer.Option(min=0, max=1000, help="Needle prompts to try it on.")] = 10,
+    recall_only: Annotated[
+        bool, typer.Option("--recall-only", help="Fit nothing: try what OUT holds and say so in its manifest.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**31)] = 7,
 ) -> None:
-    """An f_theta by ridge regression. Stop it at any time; the same command goes on. More --texts add to a finished
-    run."""
+    """An f_theta by ridge regression, and by descent on the verifier's logits after it. Stop it at any time; the same
+    command goes on. More --texts add to a finished run."""
     from harness.commands.train import command_line, print_line
     from harness.errors import UsageError
     from harness.models.folder import read_config
     from harness.models.info import layer_types
     from harness.training.drafter_corpus import read_texts, texts_digest
-    from harness.training.f_theta import FThetaJob, FThetaRecipe, train_f_theta
+    from harness.training.f_theta import FThetaJob, FThetaRecipe, measure_recall, train_f_theta
+    from harness.training.f_theta_tuning import TuningRecipe
 
     if not 0 < ridge < 1:
         raise UsageError(f"--ridge {ridge:g}: must lie between 0 and 1")
+    if not 0 < rate < 1:
+        raise UsageError(f"--rate {rate:g}: must lie between 0 and 1")
+    if recall_only and not (recall_prompts and fine_tune == 0):
+        raise UsageError("--recall-only: fits nothing, so it goes with --recall-prompts and without --fine-tune")
     verifier = resolve(model)
+    if recall_only:
+        print_line(summary(out, measure_recall(verifier, out, lines, recall_prompts)))
+        return
     pieces = () if corpus is None else read_texts(corpus)
     layers = len(layer_types(read_config(verifier.folder)) or ())
     job = FThetaJob(
@@ -55,8 +73,13 @@ def command(
         out=out,
         work=out.with_name(f"{out.name}.work") if work is None else work,
         command=command_line(sys.argv[1:]),
+        tuning=TuningRecipe(steps=fine_tune, rate=rate, sequences=sequences, interval=interval) if fine_tune else None,
     )
-    manifest = train_f_theta(job, print_line)
+    print_line(summary(out, train_f_theta(job, print_line)))
+
+
+def summary(out: Path, manifest: "FThetaManifest") -> str:
+    """The weights, and how many codes they recall if that was tried."""
     found = manifest.recall
     recalled = f", recalls {found.restored} of {found.prompts} (verifier {found.verifier})" if found else ""
-    print_line(f"{out}: {manifest.weights}{recalled}")
+    return f"{out}: {manifest.weights}{recalled}"

@@ -26,6 +26,8 @@ MANIFEST, WEIGHTS = "manifest.json", "f_theta.safetensors"
 MANIFEST_LIMIT = 1024**2
 Size = Annotated[int, Field(ge=1, le=2**20)]
 Layer = Annotated[int, Field(ge=0, le=4096)]
+Rate = Annotated[float, Field(gt=0.0)]
+Divergence = Annotated[float, Field(ge=0.0)]
 RelativeError = Annotated[float, Field(ge=0.0, description="Sum of squares of the residual over that of the centred")]
 
 
@@ -60,10 +62,30 @@ class HeldOutRecall(Record):
     """Needle prompts of a seed not trained on: tokens of codes that stay the argmax with everything restored."""
 
     seed: Count
+    lines: Count = Field(description="Mean size of a haystack")
     prompts: Count
     verifier: Count = Field(description="Prompts whose code is the verifier's own argmax throughout, unbounded")
     restored: Count
     ablated: Count
+
+
+class FineTuning(Record):
+    """What descent on the verifier's logits made of the ridge's maps, measured on text it did not read.
+
+    A divergence is that of the restored verifier from the unbounded one, in nats a position at the end of a text.
+    `kept`: the weights are the fine-tuned ones; otherwise they were no better, and the weights are still the ridge's.
+    """
+
+    steps: Count
+    rate: Rate
+    sequences: Count = Field(description="Texts a step")
+    ridge_weights: Digest
+    held_out: Count = Field(description="Texts")
+    divergence_before: Divergence
+    divergence_after: Divergence
+    recall_before: HeldOutRecall | None
+    recall_after: HeldOutRecall | None
+    kept: bool
 
 
 class FThetaManifest(Record):
@@ -81,6 +103,7 @@ class FThetaManifest(Record):
     corpus: FThetaCorpus
     fits: tuple[LayerFit, ...]
     recall: HeldOutRecall | None = None
+    fine_tuning: FineTuning | None = None
     weights: Digest
     command: Name
 

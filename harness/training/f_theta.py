@@ -1,7 +1,8 @@
 """Trains an f_theta: reads a corpus once, solves for the maps, measures them on text and prompts not fitted to.
 
 One pass over the corpus leaves sums (`moments.npz` in the work folder, saved every few texts, so that a killed run
-goes on); the maps are then a linear solve away. Targets are the verifier's own K/V under its native attention.
+goes on); the maps are then a linear solve away. Targets are the verifier's own K/V under its native attention. If
+asked, the maps are then fine-tuned on the verifier's logits, and kept if they are better for it.
 """
 
 import hashlib
@@ -9,42 +10,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import mlx.core as mx
-import numpy as np
-
-from harness.engines.base import DecodeLimit, Engine
+from harness.engines.mlx.f_theta import load_projection
 from harness.engines.mlx.load import Verifier, load_verifier
-from harness.engines.registry import EngineSettings, RestorationRequest, build
-from harness.errors import OutputError, UsageError
-from harness.models.digest import compute_digest
+from harness.errors import ModelError, OutputError, UsageError
+from harness.models.digest import weights_digest
 from harness.models.f_theta import (
-    CONFIG_TEXT,
-    MANIFEST,
-    WEIGHTS,
+    FineTuning,
     FThetaCorpus,
     FThetaManifest,
-    HeldOutRecall,
     LayerFit,
     Proposer,
+    read_manifest,
 )
 from harness.models.resolve import ResolvedModel
 from harness.text import ModelText
 from harness.training.f_theta_corpus import FThetaTexts
-from harness.training.f_theta_fit import Moments, Residuals, Ridge, solve
+from harness.training.f_theta_divergence import Divergence
+from harness.training.f_theta_export import export, put_manifest, rounded
+from harness.training.f_theta_fit import Floats, Moments, Residuals, Ridge, solve, whitener
 from harness.training.f_theta_reader import Reader
+from harness.training.f_theta_recall import SINK, RecallTrial
+from harness.training.f_theta_tuning import HELD_OUT_FROM, Tuner, TuningKey, TuningRecipe, as_ridge
 from reports.record import Digest, Record
-from reports.report import write_atomically
-from reports.scoring import score
-from workloads.base import StopPolicy
-from workloads.niah import Niah
 
-SINK, WINDOW = 4, 64
-"""The first positions are never evicted, so nothing is fitted to them; recall is measured with this sink and window."""
 SAVE_EVERY = 10
-HELD_OUT_FROM = 2**24
-"""Texts of the corpus from this one on are only measured on."""
-HELD_OUT_SEED = 2**32
-MAX_NEW_TOKENS = 16
+Told = Callable[[str], None]
 
 
 class FThetaRecipe(Record):
@@ -62,7 +52,8 @@ class FThetaRecipe(Record):
 
 @dataclass(frozen=True)
 class FThetaJob:
-    """An f_theta to be trained: for which verifier, from what and how; `out` gets the folder, `work` the sums.
+    """An f_theta to be trained: for which verifier, from what and how; `out` gets the folder, `work` what lets a
+    killed run go on.
 
     `recall_prompts`: needle prompts it is tried on at the end; `command` is what the manifest says made it.
     """
@@ -74,158 +65,181 @@ class FThetaJob:
     out: Path
     work: Path
     command: str
+    tuning: TuningRecipe | None = None
 
 
-def train_f_theta(job: FThetaJob, told: Callable[[str], None]) -> FThetaManifest:
-    """Read what is left of the corpus, solve, measure, and write the folder.
+@dataclass(frozen=True)
+class Run:
+    """A job with what it works with; `trial` is None if no recall is asked for."""
+
+    job: FThetaJob
+    verifier: Verifier
+    corpus: FThetaTexts
+    reader: Reader
+    trial: RecallTrial | None
+    told: Told
+
+
+def train_f_theta(job: FThetaJob, told: Told) -> FThetaManifest:
+    """Read what is left of the corpus, solve, measure, and write the folder; then fine-tune, if that is asked.
 
     Raises:
-        UsageError: a proposer layer the verifier does not have.
-        ModelError: the sums in `work` are damaged or another run's. OutputError: a folder cannot be written.
+        UsageError: a proposer layer the verifier does not have, or haystacks too small for the recall asked.
+        ModelError: what is in `work` is damaged or another run's. OutputError: a folder cannot be written.
+    """
+    run = prepare(job, told)
+    moments = gather(run)
+    ridge = rounded(solve(moments, job.recipe.ridge))
+    manifest = export(job.out, describe(run, moments, fits(run, ridge)), ridge)
+    for fit in manifest.fits:
+        told(f"layer {fit.layer}: unexplained {fit.keys:.3f} of keys, {fit.values:.3f} of values")
+    if run.trial is not None:
+        manifest = manifest.replace(recall=run.trial.of(job.out))
+        put_manifest(job.out, manifest)
+    if job.tuning is not None:
+        manifest = fine_tune(run, job.tuning, whitener(moments, job.recipe.ridge), manifest)
+    return manifest
+
+
+def prepare(job: FThetaJob, told: Told) -> Run:
+    """Load the verifier and see that the job fits it.
+
+    Raises:
+        UsageError: as `train_f_theta`.
     """
     verifier = load_verifier(job.verifier.folder)
     layer, layers = job.recipe.proposer_layer, verifier.facts.layers
     if not 0 <= layer < layers:
         raise UsageError(f"--proposer-layer: there is no layer {layer}; the verifier has 0 to {layers - 1}")
     text = ModelText(verifier.tokenizer)
+    trial = RecallTrial(verifier, job.recipe.lines, job.recall_prompts) if job.recall_prompts else None
     cuts = tuple(tuple(text.encode(piece)) for piece in job.texts)
     corpus = FThetaTexts(job.recipe.seed, job.recipe.lines, text.style("auto"), text, cuts)
-    reader = Reader(verifier, layer)
-    moments = gather(job, corpus, reader, told)
-    ridge = solve(moments, job.recipe.ridge)
-    residuals = measure(job, corpus, reader, rounded(ridge))
-    manifest = describe(job, verifier, corpus, moments, residuals)
-    manifest = write(job.out, manifest, ridge)
-    for fit in manifest.fits:
-        told(f"layer {fit.layer}: unexplained {fit.keys:.3f} of keys, {fit.values:.3f} of values")
-    if job.recall_prompts:
-        manifest = manifest.replace(recall=recall(job, verifier, text))
-        _put(job.out / MANIFEST, manifest)
-    return manifest
+    return Run(job, verifier, corpus, Reader(verifier, layer), trial, told)
 
 
-def gather(job: FThetaJob, corpus: FThetaTexts, reader: Reader, told: Callable[[str], None]) -> Moments:
+def gather(run: Run) -> Moments:
     """The sums over all texts of the recipe; what was summed before is taken up."""
-    key = job.recipe.model_dump_json(exclude={"ridge", "count", "held_out"})
-    path = job.work / "moments.npz"
+    recipe, reader = run.job.recipe, run.reader
+    key = recipe.model_dump_json(exclude={"ridge", "count", "held_out"})
+    path = run.job.work / "moments.npz"
     try:
-        job.work.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         moments = Moments.load(path, key, reader.features, reader.outputs)
-        for index in range(moments.texts, job.recipe.count):
-            reading = reader.read(corpus.text(index))
+        for index in range(moments.texts, recipe.count):
+            reading = reader.read(run.corpus.text(index))
             moments.add(reading.features[SINK:], reading.outputs[SINK:])
-            if moments.texts % SAVE_EVERY == 0 or moments.texts == job.recipe.count:
+            if moments.texts % SAVE_EVERY == 0 or moments.texts == recipe.count:
                 moments.save(path, key)
-                told(f"read {moments.texts} of {job.recipe.count} texts, {moments.positions} tokens")
+                run.told(f"read {moments.texts} of {recipe.count} texts, {moments.positions} tokens")
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({error.strerror}); use another --work") from error
-    if moments.texts > job.recipe.count:
+    if moments.texts > recipe.count:
         raise UsageError(f"--texts: {path} holds {moments.texts} already; ask for as many or more, or delete it")
     return moments
 
 
-def measure(job: FThetaJob, corpus: FThetaTexts, reader: Reader, ridge: Ridge) -> Residuals:
-    """What the maps leave unexplained on texts that were not fitted to."""
-    residuals = Residuals.empty(reader.outputs)
-    for index in range(job.recipe.held_out):
-        reading = reader.read(corpus.text(HELD_OUT_FROM + index))
-        residuals.add(ridge.predict(reading.features[SINK:]), reading.outputs[SINK:])
-    return residuals
-
-
-def rounded(ridge: Ridge) -> Ridge:
-    """The maps as the file will hold them, rounded to float16."""
-    weight, bias = (part.astype(np.float16).astype(np.float32) for part in (ridge.weight, ridge.bias))
-    return Ridge(ridge.mean, ridge.scale, weight, bias)
-
-
-def describe(
-    job: FThetaJob, verifier: Verifier, corpus: FThetaTexts, moments: Moments, residuals: Residuals
-) -> FThetaManifest:
-    """The manifest, but for the digest of the weights and the recall."""
-    facts, recipe = verifier.facts, job.recipe
+def fits(run: Run, maps: Ridge) -> tuple[LayerFit, ...]:
+    """What the maps leave unexplained, layer by layer, on texts that were not fitted to."""
+    residuals = Residuals.empty(run.reader.outputs)
+    for index in range(run.job.recipe.held_out):
+        reading = run.reader.read(run.corpus.text(HELD_OUT_FROM + index))
+        residuals.add(maps.predict(reading.features[SINK:]), reading.outputs[SINK:])
+    facts = run.verifier.facts
     width = facts.kv_heads * facts.head_dim
-    keys = [slice(2 * width * layer, 2 * width * layer + width) for layer in range(facts.layers)]
+    return tuple(
+        LayerFit(
+            layer=layer,
+            keys=residuals.relative(slice(start, start + width)),
+            values=residuals.relative(slice(start + width, start + 2 * width)),
+        )
+        for layer, start in enumerate(range(0, 2 * width * facts.layers, 2 * width))
+    )
+
+
+def describe(run: Run, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaManifest:
+    """The manifest, but for the digest of the weights and the recall."""
+    job, facts = run.job, run.verifier.facts
     digest = hashlib.sha256()
-    for index in range(recipe.count):
-        digest.update((",".join(str(token) for token in corpus.text(index)) + "\n").encode())
+    for index in range(job.recipe.count):
+        digest.update((",".join(str(token) for token in run.corpus.text(index)) + "\n").encode())
     return FThetaManifest(
         format=1,
         verifier=job.verifier.id,
         verifier_weights=job.verifier.weights,
-        proposer=Proposer(kind="verifier_layer", layer=recipe.proposer_layer, features=len(moments.features)),
+        proposer=Proposer(kind="verifier_layer", layer=job.recipe.proposer_layer, features=len(moments.features)),
         layers=facts.layers,
         kv_heads=facts.kv_heads,
         head_dim=facts.head_dim,
         restorable=tuple(range(facts.layers)),
-        ridge=recipe.ridge,
+        ridge=job.recipe.ridge,
         corpus=FThetaCorpus(
             digest=f"sha256:{digest.hexdigest()}",
             description="haystacks with codes, code files" + (", the user's texts" if job.texts else ""),
-            seed=recipe.seed,
-            texts=recipe.count,
+            seed=job.recipe.seed,
+            texts=job.recipe.count,
             tokens=moments.positions + SINK * moments.texts,
         ),
-        fits=tuple(
-            LayerFit(
-                layer=layer,
-                keys=residuals.relative(columns),
-                values=residuals.relative(slice(columns.stop, columns.stop + width)),
-            )
-            for layer, columns in enumerate(keys)
-        ),
+        fits=found,
         weights="sha256:" + "0" * 64,
         command=job.command,
     )
 
 
-def write(out: Path, manifest: FThetaManifest, ridge: Ridge) -> FThetaManifest:
-    """Write the folder; returns the manifest with the digest of the weights.
+def fine_tune(run: Run, recipe: TuningRecipe, whitening: Floats, ridge: FThetaManifest) -> FThetaManifest:
+    """Move the maps in `out` by descent on the verifier's logits.
+
+    The moved ones replace them if their held-out divergence is less and their held-out recall no worse; the manifest
+    says so either way.
+    """
+    job = run.job
+    key = TuningKey(
+        ridge_weights=ridge.weights,
+        recipe=recipe,
+        seed=job.recipe.seed,
+        lines=job.recipe.lines,
+        texts=job.recipe.texts,
+    )
+    divergence = Divergence.on(run.verifier, run.reader, str(job.out))
+    tuner = Tuner(divergence, whitening, run.corpus, key, job.recipe.held_out, job.work)
+    tuner.run(run.told)
+    maps, folder = rounded(as_ridge(tuner.maps)), job.work / "fine-tuned"
+    tuned = export(folder, ridge.replace(fits=fits(run, maps)), maps)
+    tuned = tuned.replace(recall=None if run.trial is None else run.trial.of(folder))
+    before, after = (
+        tuner.held_out(projection)
+        for projection in (divergence.projection, load_projection(folder, tuned, run.verifier))
+    )
+    no_worse = tuned.recall is None or ridge.recall is None or tuned.recall.restored >= ridge.recall.restored
+    result = FineTuning(
+        steps=recipe.steps,
+        rate=recipe.rate,
+        sequences=recipe.sequences,
+        ridge_weights=ridge.weights,
+        held_out=job.recipe.held_out,
+        divergence_before=before,
+        divergence_after=after,
+        recall_before=ridge.recall,
+        recall_after=tuned.recall,
+        kept=after < before and no_worse,
+    )
+    run.told(f"held-out divergence {before:.4g} before, {after:.4g} after: {'kept' if result.kept else 'not kept'}")
+    if result.kept:
+        return export(job.out, tuned.replace(fine_tuning=result), maps)
+    ridge = ridge.replace(fine_tuning=result)
+    put_manifest(job.out, ridge)
+    return ridge
+
+
+def measure_recall(verifier: ResolvedModel, folder: Path, lines: int, prompts: int) -> FThetaManifest:
+    """Try existing maps on needle prompts and put their recall into their manifest; the weights stay as they are.
 
     Raises:
-        OutputError: it cannot be written.
+        UsageError: haystacks too small. ModelError: no whole f_theta of this verifier. OutputError: not writable.
     """
-    width = 2 * manifest.kv_heads * manifest.head_dim
-    arrays = {"feature_mean": mx.array(ridge.mean), "feature_scale": mx.array(ridge.scale)}
-    for layer in manifest.restorable:
-        columns = slice(width * layer, width * (layer + 1))
-        arrays[f"layers.{layer}.weight"] = mx.array(ridge.weight[:, columns]).astype(mx.float16)
-        arrays[f"layers.{layer}.bias"] = mx.array(ridge.bias[columns]).astype(mx.float16)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        mx.save_safetensors(str(out / WEIGHTS), arrays)
-        write_atomically(CONFIG_TEXT.encode(), out / "config.json")
-        manifest = manifest.replace(weights=compute_digest([out / WEIGHTS]))
-        _put(out / MANIFEST, manifest)
-    except OSError as error:
-        raise OutputError(f"{out}: cannot be written ({error.strerror}); use another --out") from error
+    manifest = read_manifest(folder)
+    if weights_digest(folder) != manifest.weights:
+        raise ModelError(f"{folder}: the weights are not those its manifest names; train it again")
+    manifest = manifest.replace(recall=RecallTrial(load_verifier(verifier.folder), lines, prompts).of(folder))
+    put_manifest(folder, manifest)
     return manifest
-
-
-def _put(path: Path, manifest: FThetaManifest) -> None:
-    write_atomically((manifest.model_dump_json(indent=2) + "\n").encode(), path)
-
-
-def recall(job: FThetaJob, verifier: Verifier, text: ModelText) -> HeldOutRecall:
-    """Needle prompts of a seed that is no preset's: by the verifier alone, restored, and with nothing put back."""
-    made = Niah(job.recipe.lines, job.recall_prompts, HELD_OUT_SEED, SINK, WINDOW, text.style("auto")).prompts(text)
-    prompts = [prompt for prompt in made if prompt.prompt_set == "main"]
-    limit = DecodeLimit(MAX_NEW_TOKENS, text.stop_tokens(StopPolicy()))
-
-    def recalled(name: str, request: RestorationRequest) -> int:
-        engine: Engine = build(name, verifier, EngineSettings(restoration=request))
-        return sum(score(_answer(engine, prompt.tokens, limit, text), prompt.answer or "") for prompt in prompts)
-
-    return HeldOutRecall(
-        seed=HELD_OUT_SEED,
-        prompts=len(prompts),
-        verifier=recalled("ar", RestorationRequest()),
-        restored=recalled("incremental", RestorationRequest("f_theta", sink=SINK, window=WINDOW, f_theta=str(job.out))),
-        ablated=recalled("incremental", RestorationRequest("ablate", sink=SINK, window=WINDOW)),
-    )
-
-
-def _answer(engine: Engine, tokens: tuple[int, ...], limit: DecodeLimit, text: ModelText) -> str:
-    session = engine.prefill(tokens)
-    rest = [token for block in engine.decode(session, limit) for token in block.tokens]
-    return text.answer_text([session.first_token, *rest])

@@ -106,14 +106,9 @@ def solve(moments: Moments, ridge: float) -> Ridge:
     Raises:
         ModelError: no position was seen.
     """
-    count = moments.positions
-    if count == 0:
-        raise ModelError("f_theta: no position was read, so there is nothing to fit")
-    mean, centre = moments.features / count, moments.outputs / count
-    covariance = moments.squares / count - np.outer(mean, mean)
-    scale: Doubles = np.sqrt(np.maximum(np.diag(covariance), LEAST_SCALE**2))
-    correlation = covariance / np.outer(scale, scale) + ridge * np.eye(len(mean))
-    cross = (moments.products / count - np.outer(mean, centre)) / scale[:, None]
+    mean, scale, correlation = correlations(moments, ridge)
+    centre = moments.outputs / moments.positions
+    cross = (moments.products / moments.positions - np.outer(mean, centre)) / scale[:, None]
     weight = np.linalg.solve(correlation, cross)
     return Ridge(
         mean=mean.astype(np.float32),
@@ -121,6 +116,32 @@ def solve(moments: Moments, ridge: float) -> Ridge:
         weight=weight.astype(np.float32),
         bias=centre.astype(np.float32),
     )
+
+
+def whitener(moments: Moments, ridge: float) -> Floats:
+    """(f, f), the inverse root of the regularised correlation matrix: normalised features times it are uncorrelated.
+
+    Raises:
+        ModelError: no position was seen.
+    """
+    values, vectors = np.linalg.eigh(correlations(moments, ridge)[2])
+    root: Floats = ((vectors / np.sqrt(values)) @ vectors.T).astype(np.float32)
+    return root
+
+
+def correlations(moments: Moments, ridge: float) -> tuple[Doubles, Doubles, Doubles]:
+    """Mean (f,) and standard deviation (f,) of the features, and their correlation matrix with `ridge` added.
+
+    Raises:
+        ModelError: no position was seen.
+    """
+    count = moments.positions
+    if count == 0:
+        raise ModelError("f_theta: no position was read, so there is nothing to fit")
+    mean = moments.features / count
+    covariance = moments.squares / count - np.outer(mean, mean)
+    scale: Doubles = np.sqrt(np.maximum(np.diag(covariance), LEAST_SCALE**2))
+    return mean, scale, covariance / np.outer(scale, scale) + ridge * np.eye(len(mean))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Reads text with a verifier: for every position the proposer features, and the K/V that f_theta shall restore."""
+"""Reads text with a verifier under its own attention: proposer features, the K/V f_theta shall restore, logits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,8 +36,7 @@ class Reader:
 
     def read(self, tokens: Sequence[int]) -> Reading:
         """Features and K/V of all positions of a text, read at once."""
-        cache = EvictingCache(self._rules, evicting=False, restorer=Ablate())
-        cache.begin_chunk(len(tokens))
+        cache = self._cache(len(tokens))
         hidden = self._backbone.embed(mx.array([list(tokens)]))
         features, outputs = hidden, []
         for layer, layer_cache in zip(self._backbone.layers, cache.layers, strict=True):
@@ -50,3 +49,23 @@ class Reader:
         mx.eval(both)
         mx.clear_cache()
         return Reading(*(np.array(array) for array in both))
+
+    def log_probabilities(self, tokens: Sequence[int], last: int) -> mx.array:
+        """Those after each of the `last` positions of a text, (last, vocabulary) in float32, evaluated."""
+        hidden = self._backbone.run(mx.array([list(tokens)]), self._cache(len(tokens)))
+        found = normalised(self._backbone, hidden[:, -last:])
+        mx.eval(found)
+        mx.clear_cache()
+        return found
+
+    def _cache(self, length: int) -> EvictingCache:
+        """A cache that keeps everything, about to read `length` positions at once."""
+        cache = EvictingCache(self._rules, evicting=False, restorer=Ablate())
+        cache.begin_chunk(length)
+        return cache
+
+
+def normalised(backbone: Backbone, hidden: mx.array) -> mx.array:
+    """Log-probabilities (L, vocabulary) in float32 after the positions of `hidden` (1, L, hidden)."""
+    logits = backbone.logits(hidden)[0].astype(mx.float32)
+    return logits - mx.logsumexp(logits, axis=-1, keepdims=True)

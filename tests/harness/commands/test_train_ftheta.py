@@ -40,8 +40,35 @@ def test_the_features_come_from_three_fifths_of_the_depth(model: Path, tmp_path:
     assert read_manifest(tmp_path / "made").proposer.layer == 2
 
 
+def test_fine_tuning_and_recall_are_flags(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "made"
+    assert train(model, out, "--fine-tune=2", "--sequences=1", "--interval=1", "--rate=1e-3") == 0
+    made = read_manifest(out)
+    assert made.fine_tuning is not None
+    assert (made.fine_tuning.steps, made.fine_tuning.rate, made.recall) == (2, 1e-3, None)
+    assert train(model, out, "--recall-only", "--recall-prompts=2") == 0
+    tried = read_manifest(out)
+    assert tried.recall is not None
+    assert (tried.recall.prompts, tried.recall.lines) == (2, 8)
+    assert tried.replace(recall=None) == made
+    assert "recalls 0 of 2 (verifier 0)" in capsys.readouterr().err
+
+
+def test_recall_of_what_is_no_f_theta_is_refused(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(model, tmp_path / "none", "--recall-only", "--recall-prompts=1") == 3
+    assert "manifest.json: cannot be read" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
-    ("flag", "said"), [("--ridge=0", "--ridge 0: must lie"), ("--proposer-layer=3", "there is no layer 3")]
+    ("flag", "said"),
+    [
+        ("--ridge=0", "--ridge 0: must lie"),
+        ("--rate=0", "--rate 0: must lie"),
+        ("--proposer-layer=3", "there is no layer 3"),
+        ("--recall-only", "--recall-only: fits nothing"),
+    ],
 )
 def test_flags_that_cannot_be_are_refused_in_one_line(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str, said: str
