@@ -49,6 +49,8 @@ def _asked(report: Report) -> Iterator[Fault]:
     if wanted is not None and named is not None and named != wanted:
         message = f"asks for preset {named[:60]!r}, the report is of {wanted!r}"
         yield "provenance.argv", message, named, wanted
+    if preset is not None and part_of == preset.name:
+        yield "preset.part_of", f"no preset is run beside itself: {part_of[:60]!r}", part_of, "another preset"
 
 
 def _number(setting: str, name: str) -> int | None:

@@ -2,7 +2,8 @@
 
 import random
 
-from reports.parity import ParityBlock, ParityResult
+from reports.parity import ParityBlock, ParityResult, Recording
+from reports.recorded_drafts import shipped_recordings
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.prompts import fresh_digest
@@ -124,6 +125,15 @@ def rename_runtime(report: Report, rng: random.Random) -> Report | None:
     """A runtime that was compared with itself gets another name on one side."""
     assert report.parity is not None
     return report.replace(parity=report.parity.replace(reference_runtime="torch"))
+
+
+@doctoring(truth=against_itself)
+def cite_a_recording(report: Report, rng: random.Random) -> Report | None:
+    """A runtime that was compared with itself is said to have been held to a recording, invented or shipped."""
+    assert report.parity is not None
+    digest = rng.choice((fresh_digest(rng), *shipped_recordings()))
+    recording = Recording(digest=digest, made_with="torch 2.13.0, mlx 0.32.4, mlx-lm 0.32.2")
+    return report.replace(parity=report.parity.replace(reference_runtime="torch", recording=recording))
 
 
 @doctoring()

@@ -135,6 +135,7 @@ def test_an_arm_that_is_not_there_is_another_rules_business():
         (("k3", "eval", "--preset", "parity", "--samples", "7"), "demo", ["parity"]),
         (("k3", "eval", "--preset", "demo"), None, ["demo"]),
         (("k3", "eval", "--preset=niah", "--samples", "7"), None, ["7"]),
+        (("k3", "eval", "--preset=niah", "--samples", "7"), "niah", ["niah"]),
     ],
 )
 def test_the_arguments_are_of_the_run_that_the_report_is_part_of(argv, part_of, found):
