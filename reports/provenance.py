@@ -34,13 +34,22 @@ class Package(Record):
     version: Name
 
 
+class AsRun(Record):
+    """A loaded verifier in the type that engines run it in, against the reference in float32."""
+
+    dtype: Name
+    tokens: Count
+    argmax_agreement: Fraction
+
+
 class Faithfulness(Record):
-    """A loaded verifier against a reference implementation, on a fixed text."""
+    """A loaded verifier against a reference implementation, both computed in float32, on a fixed text."""
 
     reference: Name = Field(description="For example transformers 5.24.0, float32")
     tokens: Count
     argmax_agreement: Fraction
     largest_logit_gap: float
+    as_run: AsRun | None = Field(None, description="On the start of the text, where engines run it in another type")
 
 
 class ModelInfo(Record):

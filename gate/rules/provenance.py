@@ -165,9 +165,9 @@ def _not_listed(arm: str | None, field: str, role: str, found: str, count: int) 
     "MODEL_UNFAITHFUL",
     title="The loaded verifier is not the model it claims to be",
     catches="A verifier that was not compared with a reference implementation (MLX is none), on too few tokens, or "
-    "that differs from it in argmax or logits.",
+    "that differs from it in argmax or logits, both in float32; or that the type it runs in makes another model.",
     why="mlx-lm read a config without its RoPE base: logits off by 14.7, argmax 96 %, and the needle test passed.",
-    fix="Run `k3 models verify NAME`, then measure again.",
+    fix="Run `k3 models verify NAME`, then measure again; where its type is at fault, convert it to float32.",
     severity="withheld",
 )
 def model_unfaithful(case: Case) -> Iterator[Finding]:
@@ -192,6 +192,11 @@ def model_unfaithful(case: Case) -> Iterator[Finding]:
         if not 0 <= checked.largest_logit_gap <= thresholds.MAX_LOGIT_GAP:
             found, most = f"{checked.largest_logit_gap:.4g}", f"0 to {thresholds.MAX_LOGIT_GAP:g}"
             yield _unfaithful(model, f"has logits {found} off those of {checked.reference}; {most}", found, most)
+        run = checked.as_run
+        if run is not None and run.argmax_agreement < thresholds.MIN_RUN_AGREEMENT:
+            found, least = f"{run.argmax_agreement:.4g}", f"at least {thresholds.MIN_RUN_AGREEMENT:g}"
+            message = f"agrees in {run.dtype}, as it runs, with {checked.reference} on {found} of the tokens; {least}"
+            yield _unfaithful(model, message, found, least)
 
 
 def _unfaithful(model: ModelInfo, message: str, found: str, allowed: str) -> Finding:

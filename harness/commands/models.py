@@ -45,8 +45,12 @@ def verify_command(
     name: Annotated[str, typer.Argument(help="A known name, a model folder, ${ENV:VARIABLE} or a hub id.")],
     json_output: JsonOption = False,
 ) -> None:
-    """Compare the logits of a model with those of transformers in float32 on a fixed text, and record the result."""
-    from gate.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT
+    """Compare the logits of a model with those of transformers on a fixed text, and record the result.
+
+    Both compute in float32, transformers over the same weights, dequantised where mlx-lm's are quantised. A model that
+    runs in another type is compared in that type too, on the start of the text.
+    """
+    from gate.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_RUN_AGREEMENT
     from harness.models.resolve import resolve
     from harness.models.verify import verify
     from harness.progress import bar
@@ -64,6 +68,11 @@ def verify_command(
             f"{model.id}: mlx-lm does not run the model that transformers runs ({_figures(result)}; needed "
             f"{MIN_ARGMAX_AGREEMENT:.1%} and at most {MAX_LOGIT_GAP:g}): compare its config.json, RoPE first"
         )
+    if result.as_run is not None and result.as_run.argmax_agreement < MIN_RUN_AGREEMENT:
+        raise ModelError(
+            f"{model.id}: in {result.as_run.dtype}, as it runs here, it is another model (argmax agreement "
+            f"{result.as_run.argmax_agreement:.1%}, needed {MIN_RUN_AGREEMENT:.0%}): convert it to float32"
+        )
 
 
 def _row(model: "ListedModel") -> tuple[str, ...]:
@@ -74,4 +83,6 @@ def _row(model: "ListedModel") -> tuple[str, ...]:
 
 
 def _figures(result: "Faithfulness") -> str:
-    return f"argmax agreement {result.argmax_agreement:.2%}, largest logit gap {result.largest_logit_gap:.2g}"
+    figures = f"argmax agreement {result.argmax_agreement:.2%}, largest logit gap {result.largest_logit_gap:.2g}"
+    run = result.as_run
+    return figures if run is None else f"{figures}; {run.argmax_agreement:.0%} of {run.tokens} tokens in {run.dtype}"

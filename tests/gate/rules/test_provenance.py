@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.provenance import Faithfulness, Source
+from reports.provenance import AsRun, Faithfulness, Source
 from reports.report import Imported
 from tests.gate.asking import ask
 from tests.gate.edits import edit_arm, set_source, set_verifier
@@ -95,6 +95,8 @@ def test_parity_names_the_weights():
         ({"largest_logit_gap": 14.7}, True),
         ({"largest_logit_gap": -1.0}, True),
         ({"tokens": 31}, True),
+        ({"as_run": AsRun(dtype="bfloat16", tokens=64, argmax_agreement=0.73)}, True),
+        ({"as_run": AsRun(dtype="bfloat16", tokens=64, argmax_agreement=0.96)}, False),
     ],
 )
 def test_a_verifier_agrees_with_its_reference(checked, fires):
