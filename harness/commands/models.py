@@ -60,7 +60,11 @@ def verify_command(
         model = resolve(name)
         result = verify(model.folder, progress)
     if json_output:
-        print(json.dumps({"id": model.id, "weights": model.weights} | result.model_dump(mode="json"), indent=1))
+        print(
+            json.dumps(
+                {"id": model.id, "weights": model.weights} | result.model_dump(mode="json", exclude_none=True), indent=1
+            )
+        )
     else:
         print(f"{model.id}: {_figures(result)} over {result.tokens} tokens, against {result.reference}")
     if result.argmax_agreement < MIN_ARGMAX_AGREEMENT or result.largest_logit_gap > MAX_LOGIT_GAP:

@@ -9,7 +9,7 @@ from harness.errors import ModelError
 from harness.models import verify as verify_module
 from harness.models.registry import registry
 from harness.models.resolve import resolve
-from reports.provenance import Faithfulness
+from reports.provenance import AsRun, Faithfulness
 
 
 @pytest.fixture
@@ -75,4 +75,17 @@ def test_verify_prints_the_figures_and_fails_on_another_model(
         assert json.loads(run("verify", "smollm2-135m", "--json"))["largest_logit_gap"] == gap
     else:
         with pytest.raises(ModelError, match="mlx-lm does not run the model that transformers runs"):
+            run("verify", "smollm2-135m")
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("agreement", [0.96, 0.73])
+def test_verify_fails_on_a_type_that_makes_another_model(agreement: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_in = AsRun(dtype="bfloat16", tokens=64, argmax_agreement=agreement)
+    figures = Faithfulness(reference="r", tokens=9, argmax_agreement=1.0, largest_logit_gap=1e-4, as_run=run_in)
+    monkeypatch.setattr(verify_module, "verify", lambda folder, progress: figures)
+    if agreement == 0.96:
+        assert "96% of 64 tokens in bfloat16" in run("verify", "smollm2-135m")
+    else:
+        with pytest.raises(ModelError, match="in bfloat16, as it runs here, it is another model"):
             run("verify", "smollm2-135m")
