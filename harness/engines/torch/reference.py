@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import mlx.core as mx
 import torch
 import transformers
 from torch import Tensor, nn
@@ -49,6 +50,8 @@ class Reference:
 
     def read(self, name: str, rows: Tensor | None = None) -> Tensor:
         """A tensor of transformers' by its name there, in float32, or some rows of it."""
+        # MLX keeps the memory of what it let go: the verifier that ran before, the layer that was dequantised before.
+        mx.clear_cache()
         source = self.sources[name]
         if len(source.pieces) == 1:
             return self.stored.read(source.pieces[0].name, source.shape[-1], rows).reshape(-1, *source.shape[1:])

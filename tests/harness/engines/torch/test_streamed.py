@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
+mx = pytest.importorskip("mlx.core")
 
 from harness.engines.torch.reference import Reference, open_reference  # noqa: E402
-from harness.engines.torch.streamed import units  # noqa: E402
+from harness.engines.torch.streamed import Read, streamed, units  # noqa: E402
 from tests.harness.models.folders_4bit import CONFIGS, quantise, write_published  # noqa: E402
 
 IDS = [5, 7, 300, 7, 12, 5, 390]
@@ -30,19 +31,22 @@ def is_live(tensor: Any) -> bool:
     return isinstance(tensor, torch.nn.Parameter) and not tensor.is_meta
 
 
+def run_watched(reference: Reference, read: Read) -> None:
+    with torch.inference_mode(), streamed(reference.model, read):
+        reference.model(torch.tensor([IDS]))
+
+
 @pytest.mark.parametrize("kind", ["gemma4_moe", "gemma4_shared"])
 def test_no_more_than_one_layer_is_live_at_any_time(kind: str, folders: dict[str, Path]) -> None:
     reference = open_reference(folders[kind])
     assert live(reference) == []
     seen: list[set[str]] = []
-    read = reference.read
 
-    def watched(name: str, rows: Any = None) -> Any:
+    def watched(name: str, rows: Any) -> Any:
         seen.append({*live(reference), name})
-        return read(name, rows)
+        return reference.read(name, rows)
 
-    object.__setattr__(reference, "read", watched)
-    reference.logits(IDS)
+    run_watched(reference, watched)
     layers = [{name.split(".")[2] for name in names if ".layers." in name} for names in seen]
     assert all(len(held) <= 1 for held in layers)
     assert all(
@@ -63,6 +67,21 @@ def test_of_an_embedding_only_the_rows_of_the_text_are_live(folders: dict[str, P
         )
     reference.logits(IDS)
     assert sizes == dict.fromkeys(("embed_tokens", "embed_tokens_per_layer"), len(set(IDS)))
+
+
+def test_mlx_keeps_no_more_than_a_layer_of_what_it_let_go(folders: dict[str, Path]) -> None:
+    reference = open_reference(folders["gemma4_moe"])
+    mx.eval(mx.zeros((1 << 20,)) + 1)
+    memory: list[int] = []
+
+    def watched(name: str, rows: Any) -> Any:
+        tensor = reference.read(name, rows)
+        memory.append(mx.get_active_memory() + mx.get_cache_memory())
+        return tensor
+
+    run_watched(reference, watched)
+    sizes = [sum(4 * slot.tensor.numel() for slot in unit.slots) for unit in units(reference.model)]
+    assert max(memory) < 2 * max(sizes) < sum(sizes)
 
 
 @pytest.mark.parametrize("kind", ["gemma4_moe", "gemma4_shared"])
