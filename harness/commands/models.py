@@ -66,7 +66,9 @@ def verify_command(
             )
         )
     else:
-        print(f"{model.id}: {_figures(result)} over {result.tokens} tokens, against {result.reference}")
+        print(
+            f"{model.id}: {_figures(result)} over {result.tokens} tokens, against {result.reference}{_as_run(result)}"
+        )
     if result.argmax_agreement < MIN_ARGMAX_AGREEMENT or result.largest_logit_gap > MAX_LOGIT_GAP:
         raise ModelError(
             f"{model.id}: mlx-lm does not run the model that transformers runs ({_figures(result)}; needed "
@@ -75,18 +77,21 @@ def verify_command(
     if result.as_run is not None and result.as_run.argmax_agreement < MIN_RUN_AGREEMENT:
         raise ModelError(
             f"{model.id}: in {result.as_run.dtype}, as it runs here, it is another model (argmax agreement "
-            f"{result.as_run.argmax_agreement:.1%}, needed {MIN_RUN_AGREEMENT:.0%}): convert it to float32"
+            f"{result.as_run.argmax_agreement:.1%}, needed {MIN_RUN_AGREEMENT:.0%}): mlx_lm.convert --dtype float32"
         )
 
 
 def _row(model: "ListedModel") -> tuple[str, ...]:
     size = "-" if model.size is None else f"{model.size / 1e6:.0f} MB"
-    verified = "-" if model.faithfulness is None else _figures(model.faithfulness)
+    verified = "-" if model.faithfulness is None else _figures(model.faithfulness) + _as_run(model.faithfulness)
     state = "present" if model.present else "absent"
     return (model.name, state, size, model.architecture or "-", verified, model.problem or "")
 
 
 def _figures(result: "Faithfulness") -> str:
-    figures = f"argmax agreement {result.argmax_agreement:.2%}, largest logit gap {result.largest_logit_gap:.2g}"
+    return f"argmax agreement {result.argmax_agreement:.2%}, largest logit gap {result.largest_logit_gap:.2g}"
+
+
+def _as_run(result: "Faithfulness") -> str:
     run = result.as_run
-    return figures if run is None else f"{figures}; {run.argmax_agreement:.0%} of {run.tokens} tokens in {run.dtype}"
+    return "" if run is None else f"; in {run.dtype}, as it runs, {run.argmax_agreement:.1%} of {run.tokens} tokens"

@@ -28,6 +28,11 @@ class Source:
     shape: tuple[int, ...]
     pieces: tuple[Piece, ...]
 
+    @property
+    def columns(self) -> int:
+        """Size of the last dimension."""
+        return self.shape[-1] if self.shape else 1
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -43,8 +48,12 @@ class Reference:
         return f"transformers {transformers.__version__}, torch {torch.__version__}, float32{packed}"
 
     def logits(self, ids: list[int]) -> Tensor:
-        """Float32 logits (tokens, vocabulary) of `ids`; holds one layer, or the head, at a time."""
-        with torch.inference_mode(), streamed(self.model, self.read):
+        """Float32 logits (tokens, vocabulary) of `ids`; holds one layer, or the head, at a time.
+
+        Raises:
+            ModelError: transformers cannot run it so.
+        """
+        with _one_line(self.stored.folder), torch.inference_mode(), streamed(self.model, self.read):
             logits: Tensor = self.model(torch.tensor([ids]), use_cache=False).logits[0]
         return logits
 
@@ -54,10 +63,11 @@ class Reference:
         mx.clear_cache()
         source = self.sources[name]
         if len(source.pieces) == 1:
-            return self.stored.read(source.pieces[0].name, source.shape[-1], rows).reshape(-1, *source.shape[1:])
+            only = self.stored.read(source.pieces[0].name, source.columns, rows)
+            return only.reshape(source.shape if rows is None else (-1, *source.shape[1:]))
         filled = torch.empty(source.shape)
         for piece in source.pieces:
-            filled[piece.index] = self.stored.read(piece.name, source.shape[-1])
+            filled[piece.index] = self.stored.read(piece.name, source.columns)
         return filled
 
 
@@ -67,7 +77,7 @@ def open_tokenizer(folder: Path) -> Any:
     Raises:
         ModelError: it cannot be opened.
     """
-    with _opening(folder):
+    with _one_line(folder):
         return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
 
 
@@ -77,7 +87,7 @@ def open_reference(folder: Path) -> Reference:
     Raises:
         ModelError: transformers does not know the architecture, or the stored tensors are not those it has.
     """
-    with _opening(folder), on_meta():
+    with _one_line(folder), on_meta():
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         model = transformers.AutoModelForCausalLM.from_config(
             config.get_text_config(), dtype=torch.float32, trust_remote_code=False
@@ -87,14 +97,14 @@ def open_reference(folder: Path) -> Reference:
 
 
 @contextmanager
-def _opening(folder: Path) -> Iterator[None]:
+def _one_line(folder: Path) -> Iterator[None]:
     """Tell in one line what transformers does not like."""
     transformers.utils.logging.set_verbosity_error()
     try:
         yield
     except FAILURES as error:
         reason = " ".join(str(error).split())[:200]
-        raise ModelError(f"{folder}: transformers cannot open it, so there is no reference: {reason}") from error
+        raise ModelError(f"{folder}: transformers cannot run it, so there is no reference: {reason}") from error
 
 
 def _sources(folder: Path, model: nn.Module, stored: StoredWeights) -> dict[str, Source]:

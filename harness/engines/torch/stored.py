@@ -57,9 +57,10 @@ class StoredWeights:
     def fits(self, name: str, shape: tuple[int, ...]) -> bool:
         """Whether the tensor, dequantised, has this shape, and its type is one that can be read here."""
         entry = self._files[name][1]
-        if _beside(name, "scales") in self._files:
-            return entry.shape[:-1] == shape[:-1] and self._packing(name, shape[-1]) is not None
-        return entry.shape == shape and entry.dtype in FLOATING
+        if _beside(name, "scales") not in self._files:
+            return entry.shape == shape and entry.dtype in FLOATING
+        same = len(entry.shape) == len(shape) > 1 and entry.shape[:-1] == shape[:-1]
+        return same and self._packing(name, shape[-1]) is not None
 
     def read(self, name: str, columns: int, rows: Tensor | None = None) -> Tensor:
         """A tensor in float32, or some of its rows; `columns` is the size of its last dimension when not packed.

@@ -85,7 +85,7 @@ def test_verify_fails_on_a_type_that_makes_another_model(agreement: float, monke
     figures = Faithfulness(reference="r", tokens=9, argmax_agreement=1.0, largest_logit_gap=1e-4, as_run=run_in)
     monkeypatch.setattr(verify_module, "verify", lambda folder, progress: figures)
     if agreement == 0.96:
-        assert "96% of 64 tokens in bfloat16" in run("verify", "smollm2-135m")
+        assert "in bfloat16, as it runs, 96.0% of 64 tokens" in run("verify", "smollm2-135m")
     else:
         with pytest.raises(ModelError, match="in bfloat16, as it runs here, it is another model"):
             run("verify", "smollm2-135m")

@@ -35,7 +35,7 @@ GEMMA4: dict[str, Any] = SHAPE | {
 }
 CONFIGS: dict[str, dict[str, Any]] = {
     "llama": SHAPE | {"tie_word_embeddings": True},
-    "qwen3": SHAPE | {"tie_word_embeddings": False},
+    "qwen3": SHAPE | {"tie_word_embeddings": False, "pad_token_id": 399},
     "qwen3_moe": SHAPE
     | EXPERTS
     | {"num_experts_per_tok": 2, "norm_topk_prob": True, "decoder_sparse_step": 1, "mlp_only_layers": []}
