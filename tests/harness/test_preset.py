@@ -146,6 +146,13 @@ def test_restorations_that_contradict_themselves_are_refused(overrides: list[str
         make_plan(load_preset("ftheta-smollm2", overrides))
 
 
+def test_the_fused_engine_restores_and_the_carrying_one_does_not() -> None:
+    arms = {arm.name: arm.spec for arm in make_plan(load_preset("ftheta-tiny")).arms}
+    assert (arms["fused_f_theta"].engine, arms["fused_f_theta"].restoration) == ("fused", "f_theta")
+    with pytest.raises(UsageError, match="fused-carry restores nothing; use engine incremental or fused"):
+        make_plan(load_preset("mac-code", ["arms.fused.restoration=identity"]))
+
+
 def test_an_f_theta_is_a_model_of_its_run() -> None:
     models = load_preset("ftheta-smollm2").preset.models()
     assert [(model.role, model.name) for model in models] == [

@@ -19,6 +19,9 @@ from reports.measurement import Restoration
 from tests.harness.engines.mlx.f_theta_makers import f_theta_of
 from tests.harness.engines.mlx.tiny_models import VOCAB, prompt_of, tiny_gemma, tiny_gemma4, tiny_llama, tiny_qwen3
 
+TOLERANCE = 2e-3
+"""Rounding of forwards of unequal length, in layers with wide random weights; a wrong position moves logits by 0.1."""
+
 
 class Dimmed(Identity):
     """Puts back half of every key: any query that sees own K/V in place of restored ones shows."""
@@ -103,10 +106,10 @@ def test_rejected_drafts_leave_no_trace(name: str, eviction: str, prompt: int, b
         right = tokens[start : start + block.kept]
         found = run(drafted, [*right, *wrong], block.kept)
         expected = np.concatenate([run(stepped, [token], 1) for token in right])
-        np.testing.assert_allclose(found, expected, atol=2e-4, rtol=0)
+        np.testing.assert_allclose(found, expected, atol=TOLERANCE, rtol=0)
         start += block.kept
     for ours, theirs in zip(held(drafted), held(stepped), strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=2e-4, rtol=0)
+        np.testing.assert_allclose(ours, theirs, atol=TOLERANCE, rtol=0)
     assert drafted.cache.counters.evicted == stepped.cache.counters.evicted
     assert drafted.cache.counters.expired == stepped.cache.counters.expired
     assert drafted.cache.counters.restored == stepped.cache.counters.restored
@@ -121,7 +124,7 @@ def test_a_block_past_the_window_shows_what_left_it_on_the_way() -> None:
         read(kv, tokens[:20])
     found = run(block, tokens[20:36], 16)
     expected = np.concatenate([run(stepped, [token], 1) for token in tokens[20:36]])
-    np.testing.assert_allclose(found, expected, atol=2e-4, rtol=0)
+    np.testing.assert_allclose(found, expected, atol=TOLERANCE, rtol=0)
     assert np.abs(run(plain, tokens[20:36], 16) - found).max() > 0.1
 
 
@@ -132,7 +135,7 @@ def test_layers_that_return_more_than_hidden_states_are_run_too() -> None:
         read(kv, tokens[:20])
     found = run(block, tokens[20:28], 5)
     expected = np.concatenate([run(stepped, [token], 1) for token in tokens[20:25]])
-    np.testing.assert_allclose(found, expected, atol=2e-4, rtol=0)
+    np.testing.assert_allclose(found, expected, atol=TOLERANCE, rtol=0)
 
 
 def test_bytes_after_a_block_are_those_of_the_bounds() -> None:
