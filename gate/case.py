@@ -85,7 +85,9 @@ class Case:
     def controls_of(self, arm: Arm) -> tuple[Arm, ...]:
         """The arms with the same engine, exact layers, sink, window and eviction as `arm` and nothing restored.
 
-        What is not recorded is not known to be the same.
+        The same engine: where its masks let a query see what was evicted, only a control that it ran itself recalls,
+        too, and shows it. The drafter may be another one, since it decides no token. What is not recorded is not known
+        to be the same.
         """
         wanted = _bounds(arm)
         if wanted is None:
