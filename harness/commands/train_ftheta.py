@@ -41,7 +41,8 @@ def command(
     from harness.models.folder import read_config
     from harness.models.info import layer_types
     from harness.training.drafter_corpus import read_texts, texts_digest
-    from harness.training.f_theta import FThetaJob, FThetaRecipe, measure_recall, train_f_theta
+    from harness.training.f_theta import FThetaJob, FThetaRecipe, train_f_theta
+    from harness.training.f_theta_recall import measure_recall
     from harness.training.f_theta_tuning import TuningRecipe
 
     if not 0 < ridge < 1:
@@ -52,7 +53,7 @@ def command(
         raise UsageError("--recall-only: fits nothing, so it goes with --recall-prompts and without --fine-tune")
     verifier = resolve(model)
     if recall_only:
-        print_line(summary(out, measure_recall(verifier, out, lines, recall_prompts)))
+        print_line(summary(out, measure_recall(verifier.folder, out, lines, recall_prompts)))
         return
     pieces = () if corpus is None else read_texts(corpus)
     layers = len(layer_types(read_config(verifier.folder)) or ())

@@ -12,15 +12,13 @@ from pathlib import Path
 
 from harness.engines.mlx.f_theta import load_projection
 from harness.engines.mlx.load import Verifier, load_verifier
-from harness.errors import ModelError, OutputError, UsageError
-from harness.models.digest import weights_digest
+from harness.errors import OutputError, UsageError
 from harness.models.f_theta import (
     FineTuning,
     FThetaCorpus,
     FThetaManifest,
     LayerFit,
     Proposer,
-    read_manifest,
 )
 from harness.models.resolve import ResolvedModel
 from harness.text import ModelText
@@ -202,14 +200,13 @@ def fine_tune(run: Run, recipe: TuningRecipe, whitening: Floats, ridge: FThetaMa
     )
     divergence = Divergence.on(run.verifier, run.reader, str(job.out))
     tuner = Tuner(divergence, whitening, run.corpus, key, job.recipe.held_out, job.work)
+    before = tuner.held_out(divergence.projection)
+    run.told(f"held-out divergence {before:.4g} with the ridge's maps")
     tuner.run(run.told)
     maps, folder = rounded(as_ridge(tuner.maps)), job.work / "fine-tuned"
     tuned = export(folder, ridge.replace(fits=fits(run, maps)), maps)
     tuned = tuned.replace(recall=None if run.trial is None else run.trial.of(folder))
-    before, after = (
-        tuner.held_out(projection)
-        for projection in (divergence.projection, load_projection(folder, tuned, run.verifier))
-    )
+    after = tuner.held_out(load_projection(folder, tuned, run.verifier))
     no_worse = tuned.recall is None or ridge.recall is None or tuned.recall.restored >= ridge.recall.restored
     result = FineTuning(
         steps=recipe.steps,
@@ -223,23 +220,9 @@ def fine_tune(run: Run, recipe: TuningRecipe, whitening: Floats, ridge: FThetaMa
         recall_after=tuned.recall,
         kept=after < before and no_worse,
     )
-    run.told(f"held-out divergence {before:.4g} before, {after:.4g} after: {'kept' if result.kept else 'not kept'}")
+    run.told(f"held-out divergence {after:.4g} with the fine-tuned: {'kept' if result.kept else 'not kept'}")
     if result.kept:
         return export(job.out, tuned.replace(fine_tuning=result), maps)
     ridge = ridge.replace(fine_tuning=result)
     put_manifest(job.out, ridge)
     return ridge
-
-
-def measure_recall(verifier: ResolvedModel, folder: Path, lines: int, prompts: int) -> FThetaManifest:
-    """Try existing maps on needle prompts and put their recall into their manifest; the weights stay as they are.
-
-    Raises:
-        UsageError: haystacks too small. ModelError: no whole f_theta of this verifier. OutputError: not writable.
-    """
-    manifest = read_manifest(folder)
-    if weights_digest(folder) != manifest.weights:
-        raise ModelError(f"{folder}: the weights are not those its manifest names; train it again")
-    manifest = manifest.replace(recall=RecallTrial(load_verifier(verifier.folder), lines, prompts).of(folder))
-    put_manifest(folder, manifest)
-    return manifest

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 from harness.engines.base import DecodeLimit, Engine
-from harness.engines.mlx.load import Verifier
+from harness.engines.mlx.load import Verifier, load_verifier
 from harness.engines.registry import EngineSettings, RestorationRequest, build
-from harness.errors import UsageError
-from harness.models.f_theta import HeldOutRecall
+from harness.errors import ModelError, UsageError
+from harness.models.digest import weights_digest
+from harness.models.f_theta import FThetaManifest, HeldOutRecall, read_manifest
 from harness.text import ModelText
+from harness.training.f_theta_export import put_manifest
 from reports.scoring import score
 from workloads.base import Prompt, StopPolicy
 from workloads.niah import Niah
@@ -64,3 +66,17 @@ class RecallTrial:
         session = engine.prefill(prompt.tokens)
         rest = [token for block in engine.decode(session, self._limit) for token in block.tokens]
         return self._text.answer_text([session.first_token, *rest])
+
+
+def measure_recall(verifier: Path, folder: Path, lines: int, prompts: int) -> FThetaManifest:
+    """Try existing maps on needle prompts and put their recall into their manifest; the weights stay as they are.
+
+    Raises:
+        UsageError: haystacks too small. ModelError: no whole f_theta of this verifier. OutputError: not writable.
+    """
+    manifest = read_manifest(folder)
+    if weights_digest(folder) != manifest.weights:
+        raise ModelError(f"{folder}: the weights are not those its manifest names; train it again")
+    manifest = manifest.replace(recall=RecallTrial(load_verifier(verifier), lines, prompts).of(folder))
+    put_manifest(folder, manifest)
+    return manifest

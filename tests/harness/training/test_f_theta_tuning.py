@@ -13,11 +13,13 @@ from harness.models.digest import weights_digest
 from harness.models.f_theta import MANIFEST, WEIGHTS, FThetaManifest, read_manifest
 from harness.models.resolve import resolve
 from harness.training.f_theta import FThetaJob, FThetaRecipe, train_f_theta
+from harness.training.f_theta_corpus import FThetaTexts
 from harness.training.f_theta_divergence import Divergence
 from harness.training.f_theta_fit import Moments, correlations, whitener
 from harness.training.f_theta_reader import Reader
-from harness.training.f_theta_tuning import TuningRecipe, Whitened
+from harness.training.f_theta_tuning import HELD_OUT_FROM, TUNED_FROM, TuningRecipe, Whitened
 from tests.harness.training.tiny_folders import llama_folder
+from tests.tokenizers_for_tests import model_text
 
 STEPS = TuningRecipe(steps=4, rate=1e-2, sequences=1, interval=2)
 
@@ -57,6 +59,7 @@ def test_a_poor_ridge_on_k3_tiny_strays_less_after_it(tmp_path: Path) -> None:
     assert found.ridge_weights != manifest.weights == weights_digest(job.out)
     assert (found.recall_before, found.recall_after, manifest.recall) == (None, None, None)
     assert read_manifest(job.out) == manifest
+    assert f"held-out divergence {found.divergence_before:.4g} with the ridge's maps" in told
     assert any(line.startswith("step 4 of 4: divergence ") for line in told)
 
 
@@ -137,6 +140,14 @@ def test_whitened_features_are_uncorrelated() -> None:
     mean, scale, _ = correlations(moments, 1e-6)
     white = (features - mean) / scale @ whitener(moments, 1e-6)
     assert np.allclose(white.T @ white / len(white), np.eye(6), atol=1e-2)
+
+
+def test_its_texts_hold_needles_and_are_neither_fitted_to_nor_held_out() -> None:
+    corpus = FThetaTexts(3, 20, "completion", model_text())
+    texts = [corpus.text(TUNED_FROM + index) for index in range(5)]
+    assert sum("the secret code is" in str(model_text().decode(text)) for text in texts) == 4
+    others = {corpus.text(first + index) for first in (0, HELD_OUT_FROM) for index in range(5)}
+    assert not others & set(texts)
 
 
 def test_the_rate_rises_and_falls() -> None:
