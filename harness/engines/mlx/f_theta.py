@@ -29,7 +29,7 @@ from reports.measurement import Restoration, RestorationMode
 FEATURE_LIMIT = 60_000.0
 """Normalised features are clipped to this, which float16 can hold (65504)."""
 GROWTH = 64
-"""Positions by which the feature store grows at once."""
+"""Positions by which the feature store grows at once while decoding; a prompt takes no more room than it has."""
 CAPTURE = "capture"
 Finish = Callable[[mx.array, int], mx.array]
 """Keys before norm and RoPE, (1, K/V heads, n, head size), and the first position -> keys as attention wants them."""
@@ -153,12 +153,12 @@ class FeatureStore:
         """Bytes of the array, spare room included."""
         return 0 if self._held is None else int(self._held.nbytes)
 
-    def append(self, features: mx.array) -> None:
-        """Keep the features of the next positions."""
+    def append(self, features: mx.array, spare: int = 0) -> None:
+        """Keep the features of the next positions; where that takes more room, make `spare` positions more."""
         stop = self.count + len(features)
         held = 0 if self._held is None else len(self._held)
         if stop > held:
-            room = mx.zeros((stop - held + (GROWTH if held else 0), features.shape[1]), features.dtype)
+            room = mx.zeros((stop - held + spare, features.shape[1]), features.dtype)
             self._held = room if self._held is None else mx.concatenate([self._held, room])
         assert self._held is not None
         self._held[self.count : stop] = features
@@ -231,7 +231,7 @@ class FTheta:
         if wait:
             mx.eval(hidden)
         with self.watch.stage(CAPTURE):
-            self._store.append(self.projection.normalise(hidden[0]))
+            self._store.append(self.projection.normalise(hidden[0]), 0 if wait else GROWTH)
             if wait:
                 mx.eval(self._store.arrays())
 

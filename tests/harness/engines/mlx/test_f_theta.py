@@ -81,7 +81,9 @@ def test_layers_without_a_map_drop_and_every_pair_is_counted_once() -> None:
 def test_features_of_unread_positions_are_an_error() -> None:
     store = FeatureStore()
     store.append(mx.ones((3, 4), mx.float16))
-    store.append(mx.zeros((2, 4), mx.float16))
+    assert store.nbytes == 3 * 4 * 2
+    store.append(mx.zeros((2, 4), mx.float16), spare=5)
+    assert store.nbytes == 10 * 4 * 2
     assert np.array(store.take(range(2, 5))).tolist() == [[1.0] * 4, [0.0] * 4, [0.0] * 4]
     with pytest.raises(EngineError, match="position 5 are wanted, 5 are there"):
         store.take(range(2, 6))
