@@ -21,8 +21,8 @@ SMALL_MODEL = "model"
     catches="Throughput or acceptance of an arm with a drafter, without a passing parity report for the same weights "
     "and runtime in the report itself or among the reports judged with it.",
     why="A port that fails parity was shipped with its speed; a drafter that proposes something else is another one.",
-    fix="Run `k3 parity` for these weights and judge both reports together; where K3 ships what PyTorch proposed, "
-    "`k3 parity --recorded` needs no PyTorch.",
+    fix="Run `k3 parity` for these weights, its report in the same folder, then `k3 gate conclude` this one. Where K3 "
+    "ships what PyTorch proposed, `k3 parity --recorded` needs no PyTorch.",
     blocks=(*SPEEDUP, "acceptance"),
 )
 def parity_required(case: Case, claim: Claim) -> Iterator[Finding]:
