@@ -20,7 +20,7 @@ class RetractionFinder:
         Raises:
             reports.retractions.RetractionsError: one of them cannot be read.
         """
-        self._tops = [os.path.abspath(top) for top in (*tops, Path.cwd())]
+        self._tops = [_absolute(top) for top in (*tops, Path.cwd())]
         self._named = tuple(entry for path in named for entry in load_retractions(path).entries)
         self._folders: dict[str, tuple[Retraction, ...]] = {}
 
@@ -30,7 +30,7 @@ class RetractionFinder:
         Raises:
             reports.retractions.RetractionsError: a retractions file is there and cannot be read.
         """
-        folder = os.path.dirname(os.path.abspath(path))
+        folder = os.path.dirname(_absolute(path))
         tops = [top for top in self._tops if _below(folder, top)]
         highest = min(tops, key=len, default=folder)
         entries = list(self._named)
@@ -45,6 +45,11 @@ class RetractionFinder:
             path = Path(folder, FILE_NAME)
             self._folders[folder] = load_retractions(path).entries if os.path.lexists(path) else ()
         return self._folders[folder]
+
+
+def _absolute(path: Path) -> str:
+    """POSIX keeps two leading slashes apart from one; the folders of a path that begins so would never reach the root."""
+    return os.sep + os.path.abspath(path).lstrip(os.sep)
 
 
 def _below(folder: str, top: str) -> bool:
