@@ -48,7 +48,7 @@ class RetractionFinder:
 
 
 def _absolute(path: Path) -> str:
-    """POSIX keeps two leading slashes apart from one; the folders of a path that begins so would never reach the root."""
+    """With one slash in front: POSIX keeps two apart, and the folders above such a path never reach the root."""
     return os.sep + os.path.abspath(path).lstrip(os.sep)
 
 

@@ -10,7 +10,7 @@ ENTRY = '[[retraction]]\nreport_id = "r"\nreason = "wrong"\ndate = 2026-01-02\n'
 
 
 @pytest.mark.parametrize("named", ["//x", "//", "/x", "/"])
-@pytest.mark.parametrize("start", ["/", "/tmp"])
+@pytest.mark.parametrize("start", ["/", "/usr"])
 def test_the_root_is_reached_however_many_slashes_lead_to_it(
     named: str, start: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
