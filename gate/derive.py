@@ -218,11 +218,14 @@ def loops(arm: Arm) -> set[str | None]:
 
 
 def prefill_seconds_a_token(arm: Arm) -> list[float] | None:
-    """Prefill seconds over prompt tokens, a row each; none if there is no row or one does not record them."""
-    rates = [
-        row.prefill_s / row.prompt_tokens for row in arm.measurements if row.prefill_s is not None and row.prompt_tokens
-    ]
-    return rates if rates and len(rates) == len(arm.measurements) else None
+    """Prefill seconds over prompt tokens, the median over the repeats of every sample, as ratios take it; none if there
+    is no row or one does not record them."""
+    rates: dict[int, list[float]] = defaultdict(list)
+    for row in arm.measurements:
+        if row.prefill_s is None or not row.prompt_tokens:
+            return None
+        rates[row.sample].append(row.prefill_s / row.prompt_tokens)
+    return [statistics.median(repeats) for repeats in rates.values()] or None
 
 
 def median_of(values: Iterable[float | None]) -> float | None:

@@ -43,7 +43,7 @@ def judge_evidence(
 
 def _judged(evidence: Evidence, judgement: Judgement) -> JudgedFile:
     file = _file(evidence, judgement.verdict, judgement.violations)
-    return replace(file, claims=judgement.claims, headlines=judgement.headlines)
+    return replace(file, claims=judgement.claims, reasons=judgement.reasons, headlines=judgement.headlines)
 
 
 def _legacy(

@@ -7,6 +7,7 @@ from gate.case import Case
 from gate.claims import counted, propose
 from gate.firing import Fired, apply_all, names_of
 from gate.intervals import Share
+from gate.reasons import Reason, reasons_of
 from gate.registry import RULE_SET, find_rule
 from gate.rule import Finding, Severity
 from reports.claims import BaseClaim, Claim, Status
@@ -56,6 +57,7 @@ class Judgement:
     verdict: Verdict
     violations: tuple[Violation, ...]
     claims: tuple[JudgedClaim, ...]
+    reasons: tuple[Reason, ...] = ()
 
     @property
     def headlines(self) -> tuple[Headline, ...]:
@@ -86,7 +88,11 @@ def judge(report: Report, extra: tuple[Violation, ...] = (), parity: frozenset[s
     outside = tuple(violation.replace(claims=_among(violation.claims, asserted)) for violation in extra)
     severities = {hit.severity for hit in broken} | {_severity(violation) for violation in extra}
     claims = tuple(_judged(claim, blockers[claim.name]) for claim in report.claims)
-    return Judgement(report, _verdict(severities), outside + _violations(broken, asserted), claims)
+    violations = outside + _violations(broken, asserted)
+    told = {violation.code for violation in violations}
+    silent = [hit for hit in fired if hit.rule.code not in told]
+    reasons = reasons_of(silent, [claim.name for claim in claims if claim.status == "withheld"])
+    return Judgement(report, _verdict(severities), violations, claims, reasons)
 
 
 def conclude(report: Report, parity: frozenset[str] = frozenset()) -> Report:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gate.judge import Headline, JudgedClaim
+from gate.reasons import Reason
 from reports.verdict import Verdict, Violation
 
 WARNINGS = frozenset({"LEGACY_SCHEMA"})
@@ -25,6 +26,7 @@ class JudgedFile:
     verdict: Verdict
     violations: tuple[Violation, ...] = ()
     claims: tuple[JudgedClaim, ...] = ()
+    reasons: tuple[Reason, ...] = ()
     headlines: tuple[Headline, ...] = ()
     opened: bool = True
     reason: str | None = None

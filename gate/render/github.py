@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gate.judged import WARNINGS, JudgedFile, tally
-from gate.render.headline import headline_line, withheld_line
+from gate.render.headline import headline_line, reason_line, withheld_line
 from gate.render.markdown import markdown_text
 from gate.render.text import described
 from reports.one_line import one_line
@@ -71,3 +71,5 @@ def _details(file: JudgedFile) -> Iterator[str]:
     for claim in file.claims:
         if claim.name not in shown:
             yield f"- {markdown_text(withheld_line(claim))}"
+    for reason in file.reasons:
+        yield f"  - {markdown_text(reason_line(reason))}"

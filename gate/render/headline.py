@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from gate.claim_kind import CLAIM_KINDS
 from gate.judge import Headline, JudgedClaim
+from gate.reasons import Reason
 from gate.registry import find_rule
 from reports.claims import AcceptanceClaim, BaseClaim, RecallClaim, SpeedupClaim
 from reports.one_line import one_line
@@ -35,6 +36,11 @@ def headline_line(headline: Headline) -> str:
 def withheld_line(claim: JudgedClaim) -> str:
     """`WITHHELD name: codes`; the figure itself is not printed."""
     return one_line(f"WITHHELD {claim.name}: {', '.join(claim.withheld_by) or 'not claimed'}", _LIMIT)
+
+
+def reason_line(reason: Reason) -> str:
+    """`CODE: what was found`, for the codes that no violation explains."""
+    return one_line(f"{reason.code}: {reason.message}", _LIMIT)
 
 
 def hint_line(claims: Iterable[JudgedClaim]) -> str | None:

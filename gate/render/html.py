@@ -13,7 +13,7 @@ from gate.render import frontier as recall_by_bytes
 from gate.render import kvquant
 from gate.render.cells import COLUMNS, WORDS, cells
 from gate.render.chart import svg
-from gate.render.headline import figure, headline_line, withheld_line
+from gate.render.headline import figure, headline_line, reason_line, withheld_line
 from gate.render.text import described
 from gate.story import claim_facts
 from gate.story import facts as story
@@ -91,6 +91,10 @@ def _claims(judged: JudgedFile) -> Iterator[str]:
         if claim.name not in shown:
             yield f"<li>{_text(withheld_line(claim))}</li>"
     yield "</ul>"
+    if judged.reasons:
+        yield "<ul>"
+        yield from (f"<li>{_text(reason_line(reason))}</li>" for reason in judged.reasons)
+        yield "</ul>"
 
 
 def _violations(judged: JudgedFile) -> Iterator[str]:

@@ -28,6 +28,7 @@ def document(file: JudgedFile) -> dict[str, Any]:
             {"name": claim.name, "value": claim.value, "status": claim.status, "withheld_by": list(claim.withheld_by)}
             for claim in file.claims
         ],
+        "reasons": [reason.model_dump() for reason in file.reasons],
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from gate.judged import WARNINGS, JudgedFile, tally
-from gate.render.headline import headline_line, hint_line, withheld_line
+from gate.render.headline import headline_line, hint_line, reason_line, withheld_line
 from reports.one_line import one_line
 from reports.verdict import Violation
 
@@ -38,6 +38,8 @@ def file_lines(file: JudgedFile) -> Iterator[tuple[Span, ...]]:
     for claim in file.claims:
         if claim.name not in shown:
             yield ("  ", ""), (withheld_line(claim), "yellow")
+    for reason in file.reasons:
+        yield ("    ", ""), (reason_line(reason), "dim")
 
 
 def described(violation: Violation) -> str:

@@ -232,8 +232,8 @@ def oracle_loop(case: Case, claim: Claim) -> Iterator[Finding]:
 @claim_rule(
     "SPEEDUP_PREFILL_VARIANCE",
     title="Prefill times that scatter",
-    catches=f"Prefill seconds a prompt token of which the largest is over {thresholds.MAX_PREFILL_SPREAD:g} times the "
-    "smallest within the arm or its baseline, or rows that do not record them.",
+    catches="Prefill seconds a prompt token, the median over a sample's repeats, of which the largest is over "
+    f"{thresholds.MAX_PREFILL_SPREAD:g} times the smallest within the arm or its baseline, or rows without them.",
     why="Identical prefills of 35 s and 146 s say that the machine swapped, and so did everything else it timed.",
     fix="Run on an idle machine with room for the model, warmed up over the same shapes.",
     blocks=SPEEDUP,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gate.judged import JudgedFile
-from gate.render.headline import headline_line, hint_line, withheld_line
+from gate.render.headline import headline_line, hint_line, reason_line, withheld_line
 from reports.one_line import one_line
 from reports.report import Report, load_report
 
@@ -31,6 +31,8 @@ def _print_outcome(report: Report, judged: JudgedFile) -> None:
     for claim in judged.claims:
         if claim.status == "withheld":
             print(withheld_line(claim))
+    for reason in judged.reasons:
+        print(f"  {reason_line(reason)}")
     hint = hint_line(judged.claims)
     if hint is not None:
         print(hint)
@@ -46,6 +48,7 @@ def _document(judged: JudgedFile) -> dict[str, object]:
         "verdict": judged.verdict,
         "violations": [violation.model_dump(exclude_none=True) for violation in judged.violations],
         "claims": [claim.model_dump() for claim in judged.claims],
+        "reasons": [reason.model_dump() for reason in judged.reasons],
         "headlines": [headline_line(headline) for headline in judged.headlines],
     }
 

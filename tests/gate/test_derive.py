@@ -206,6 +206,8 @@ def test_loops_are_those_of_the_rows_and_of_the_arm_only_where_rows_are_silent()
 def test_prefill_is_by_prompt_token_and_needs_every_row() -> None:
     assert derive.prefill_seconds_a_token(arm(row(0), row(1, prompt_tokens=200))) == [0.01, 0.005]
     assert derive.prefill_seconds_a_token(arm(row(0), row(1, prefill_s=None))) is None
+    hiccup = arm(row(0), row(0, repeat=1, prefill_s=50.0), row(0, repeat=2), row(1))
+    assert derive.prefill_seconds_a_token(hiccup) == [0.01, 0.01]
     assert derive.prefill_seconds_a_token(arm()) is None
 
 

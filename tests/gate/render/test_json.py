@@ -6,7 +6,7 @@ from gate.judged import JudgedFile
 from gate.render.json import render
 from tests.gate.render import samples
 
-KEYS = ["path", "source", "kind", "schema_version", "verdict", "violations", "claims"]
+KEYS = ["path", "source", "kind", "schema_version", "verdict", "violations", "claims", "reasons"]
 
 
 def test_every_file_has_the_promised_keys() -> None:
