@@ -69,7 +69,7 @@ def parity_faults(report: Report) -> Iterator[tuple[str, str, str]]:
     yield from _gaps(report, parity)
     tokens = sum(len(ids) for ids in {block.reference_tokens for block in parity.blocks})
     if tokens < thresholds.MIN_PARITY_TOKENS:
-        message = f"{tokens} tokens of distinct blocks were compared"
+        message = f"{tokens} tokens of distinct blocks were compared; more samples or blocks are needed"
         yield message, str(tokens), f"at least {thresholds.MIN_PARITY_TOKENS}"
 
 

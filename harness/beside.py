@@ -3,20 +3,23 @@
 from dataclasses import replace
 from pathlib import Path
 
+from harness.errors import UsageError
 from harness.kinds import plan_of
 from harness.plan import Plan
 from harness.preset_file import load_preset
-from harness.provenance import read_source
-from reports.report import ReportError, load_report
+from harness.provenance import read_host, read_source
+from reports.report import Report, ReportError, load_report
 
 
 def plans_beside(plan: Plan) -> tuple[Plan, ...]:
     """The presets that `plan` names, as they ship, in their order; those that they name in turn are not run.
 
     Raises:
-        UsageError: there is no such preset.
+        UsageError: there is no such preset, it is the plan's own, or it is named twice.
     """
-    name = plan.preset.name
+    name, named = plan.preset.name, plan.preset.beside
+    if name in named or len(set(named)) < len(named):
+        raise UsageError(f"preset {name}: beside {list(named)}: names other presets, each once")
     return tuple(plan_of(replace(load_preset(part), part_of=name)) for part in plan.preset.beside)
 
 
@@ -26,10 +29,19 @@ def path_beside(out: Path, plan: Plan) -> Path:
 
 
 def settled(plan: Plan, path: Path) -> bool:
-    """A judged report of this very preset, measured by this code, is at `path`."""
+    """A judged report of this very preset is at `path`, whole, measured by this code on this machine."""
     try:
         found = load_report(path)
     except ReportError:
         return False
-    source = found.provenance.source if found.provenance is not None else None
-    return found.gate is not None and found.preset == plan.preset_info() and source == read_source()
+    if found.gate is None or found.provenance is None or found.preset != plan.preset_info():
+        return False
+    source, host = found.provenance.source, found.provenance.host
+    return (source, host) == (read_source(), read_host()) and _whole(found)
+
+
+def _whole(report: Report) -> bool:
+    """Its rows and what was claimed of them still agree."""
+    from gate.judge import judge
+
+    return judge(report).verdict != "invalid"

@@ -144,14 +144,18 @@ def open_lab(model: str, others: Sequence[NamedModel] = ()) -> Lab:
     from harness.engines.mlx.load import load_verifier
     from harness.models.fetch import ensure
     from harness.models.info import model_info
+    from harness.models.progress import say
 
     resolved = ensure(model)
+    own = model_info(resolved, "verifier")
+    if own.faithfulness is None:
+        say(f"{own.id} was not compared with its reference, so all will be withheld: `k3 models verify {model}`")
     infos = [model_info(ensure(other.name), other.role) for other in others]
     verifier = load_verifier(resolved.folder)
     raise_wired_limit()
     return Lab(
         verifier=verifier,
-        models=(model_info(resolved, "verifier"), *infos),
+        models=(own, *infos),
         text=ModelText(verifier.tokenizer),
         device=device_name(),
         blas=blas_name(),

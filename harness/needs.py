@@ -1,6 +1,7 @@
 """What a run needs of this machine, looked up without loading anything: platform, packages, models."""
 
 import platform
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -28,7 +29,7 @@ def needs_of(preset: BasePreset) -> tuple[Need, ...]:
     return (
         *((_apple(),) if preset.platform == "apple" else ()),
         *(_package(name) for name in packages),
-        *(_model(model) for model in preset.models()),
+        *(_model(name, roles) for name, roles in _by_name(preset.models()).items()),
     )
 
 
@@ -55,14 +56,22 @@ def _package(name: str) -> Need:
     return Need(f"package {name}", problem)
 
 
-def _model(model: NamedModel) -> Need:
+def _by_name(models: Iterable[NamedModel]) -> dict[str, str]:
+    """What every model is there for, once a model."""
+    roles: dict[str, str] = {}
+    for model in models:
+        roles[model.name] = f"{roles[model.name]} and {model.role}" if model.name in roles else model.role
+    return roles
+
+
+def _model(name: str, roles: str) -> Need:
     from harness.models.registry import PackageSource, registry
     from harness.models.resolve import locate
 
-    what = f"{model.role} {model.name}"
+    what = f"{roles} {name}"
     try:
-        locate(model.name)
+        locate(name)
     except ModelError as error:
-        known = registry().models.get(model.name)
+        known = registry().models.get(name)
         return Need(what, str(error), fetched=known is not None and isinstance(known.source, PackageSource))
     return Need(what)

@@ -151,6 +151,8 @@ def _check_drafter(spec: ArmSpec, where: str) -> None:
     if spec.drafter is None:
         raise UsageError(f"{where}: engine {spec.engine} needs a drafter; set its kind, for example ngram")
     if (spec.drafter.kind == "ngram") != (spec.drafter.model is None):
-        raise UsageError(f"{where}: drafter {spec.drafter.kind}: every drafter but ngram names a model, and ngram none")
+        raise UsageError(
+            f"{where}: drafter {spec.drafter.kind}: every drafter but ngram names a model (--drafter-model), ngram none"
+        )
     if spec.drafter.bits is not None and spec.drafter.kind != "model":
         raise UsageError(f"{where}: drafter {spec.drafter.kind}: bits are for kind model, whose weights are rounded")

@@ -10,7 +10,7 @@ from reports.plan import tokens_digest
 from reports.provenance import ModelInfo
 from reports.recorded_drafts import RecordedDrafts, shipped_recordings
 
-LIVE = f"compare with PyTorch itself (reference.kind dflash-torch): {TORCH_REMEDY}"
+LIVE = f"compare with PyTorch itself, by `k3 parity` without --recorded, which needs {TORCH_REMEDY}"
 
 
 def find_recording(

@@ -13,17 +13,22 @@ if TYPE_CHECKING:
 
 def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
     """Derive every claim from the rows of the report at `path`, in the light of the parity reports in its folder, and
-    write claims and gate block into it; the rows stay as they are, and nothing that was claimed before counts.
+    write claims and gate block into it; the rows stay as they are.
 
     Raises:
-        CannotRunError: it is no finished run of K3, its rows break a rule, or it was retracted; nothing is written.
+        CannotRunError: it is no finished run of K3, was edited since the same rules judged it, breaks a rule, or was
+            retracted; nothing is written.
         OutputError: it cannot be written; the old file is untouched.
     """
     from gate.judge import conclude
+    from gate.registry import RULE_SET
     from gate.rules.retraction import RETRACTED
 
+    path = path.resolve()
     found = judge.read(path).judged
-    if not found.opened or found.source != "k3" or found.schema_version != 2:
+    if not found.opened:
+        raise CannotRunError(f"{path}: cannot be opened; name the report of a finished run")
+    if found.source != "k3" or found.schema_version != 2:
         raise CannotRunError(f"{path}: is no report of a run of K3; `k3 gate check` judges it as it is")
     if any(RETRACTED.code == violation.code for violation in found.violations):
         raise CannotRunError(f"{path}: was retracted; nothing in it is to be claimed")
@@ -33,6 +38,9 @@ def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
         raise CannotRunError(str(error)) from error
     if report.gate is None:
         raise CannotRunError(f"{path}: is an unfinished run; the command that began it goes on with it")
+    if report.gate.rule_set == RULE_SET and found.verdict == "invalid":
+        codes = ", ".join(violation.code for violation in found.violations)
+        raise CannotRunError(f"{path}: is not as it was when it was judged ({codes}); measure again")
     concluded = conclude(report, judge.parity_in(path.parent))
     assert concluded.gate is not None
     if concluded.gate.verdict == "invalid":

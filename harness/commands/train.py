@@ -1,6 +1,8 @@
 """`k3 train`: weights of one's own. A drafter needs PyTorch; everything that is wrong with the flags is said first."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -131,12 +133,24 @@ def drafter(
         start=begun,
     )
     if corpus_only:
-        training.make_corpus(
-            job, TorchVerifier(verifier.folder, training.DTYPES[precision.value], trained_on), print_line
-        )
+        with kept(out):
+            training.make_corpus(
+                job, TorchVerifier(verifier.folder, training.DTYPES[precision.value], trained_on), print_line
+            )
         return
-    manifest = training.train_drafter(job, print_line)
+    with kept(out):
+        manifest = training.train_drafter(job, print_line)
     print_line(f"{out}: {manifest.weights}, {training.describe(manifest.progress[-1], steps)}")
+
+
+@contextmanager
+def kept(out: Path) -> Iterator[None]:
+    """Say, where training is interrupted, that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print_line(f"k3: what was made for {out} so far is kept; the same command goes on from there")
+        raise
 
 
 def print_line(text: str) -> None:

@@ -36,7 +36,7 @@ def command(
 ) -> None:
     """An f_theta by ridge regression, and by descent on the verifier's logits after it. Stop it at any time; the same
     command goes on. More --texts add to a finished run."""
-    from harness.commands.train import command_line, print_line
+    from harness.commands.train import command_line, kept, print_line
     from harness.errors import UsageError
     from harness.models.folder import read_config
     from harness.models.info import layer_types
@@ -76,7 +76,9 @@ def command(
         command=command_line(sys.argv[1:]),
         tuning=TuningRecipe(steps=fine_tune, rate=rate, sequences=sequences, interval=interval) if fine_tune else None,
     )
-    print_line(summary(out, train_f_theta(job, print_line)))
+    with kept(out):
+        manifest = train_f_theta(job, print_line)
+    print_line(summary(out, manifest))
 
 
 def summary(out: Path, manifest: "FThetaManifest") -> str:

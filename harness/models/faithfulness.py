@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from harness.models.cache import cache_root
+from harness.errors import ModelError
+from harness.models.cache import CACHE_VARIABLE, cache_root
 from harness.models.digest import file_digest
 from harness.models.folder import CONFIG
 from reports.provenance import Faithfulness
@@ -36,11 +37,15 @@ def store_faithfulness(folder: Path, weights: str, result: Faithfulness) -> None
     """Store a result for `load_faithfulness`.
 
     Raises:
-        OSError: the cache is not writable.
+        ModelError: the cache is not writable, so that the result would be lost.
     """
     path = _record(folder, weights)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(result.model_dump_json(indent=1).encode() + b"\n", path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(result.model_dump_json(indent=1).encode() + b"\n", path)
+    except OSError as error:
+        remedy = f"make it writable, or set {CACHE_VARIABLE} to another folder"
+        raise ModelError(f"{path.parent}: the comparison cannot be kept ({error.strerror}): {remedy}") from error
 
 
 def _record(folder: Path, weights: str) -> Path:

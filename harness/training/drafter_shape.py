@@ -12,7 +12,10 @@ from harness.text import TURN_END_TOKENS
 
 @dataclass(frozen=True)
 class VerifierShape:
-    """`layers` counts them; `spare` are special tokens that mark neither an end nor a beginning, ascending."""
+    """`layers` counts them; `spare` are special tokens that mark neither an end nor a beginning, ascending.
+
+    Padding is spare where nothing else is: texts are read without any.
+    """
 
     layers: int
     spare: tuple[int, ...]
@@ -41,9 +44,11 @@ def shape_of(folder: Path) -> VerifierShape:
         reason = " ".join(str(error).split())[:200]
         raise ModelError(f"{folder}: transformers cannot open it, so it cannot be trained for: {reason}") from error
     used = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id}
-    spare = (
+    spare = {
         int(index)
         for index, token in tokenizer.added_tokens_decoder.items()
         if token.special and token.content not in TURN_END_TOKENS and index < config.vocab_size
-    )
-    return VerifierShape(int(config.num_hidden_layers), tuple(sorted(set(spare) - used)))
+    }
+    unused = spare - used
+    padding = {tokenizer.pad_token_id} - {None, tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id}
+    return VerifierShape(int(config.num_hidden_layers), tuple(sorted(unused or padding)))

@@ -200,3 +200,9 @@ def test_a_preset_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[st
     err = capsys.readouterr().err
     assert f"did you mean '{PARITY}'" in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("named", ['["demo"]', f'["{PARITY}","{PARITY}"]'])
+def test_a_preset_is_not_run_beside_itself_nor_another_twice(named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["eval", "--preset", "demo", "--set", f"beside={named}", "--plan"]) == 64
+    assert "names other presets, each once" in capsys.readouterr().err

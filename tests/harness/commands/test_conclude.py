@@ -42,15 +42,53 @@ def test_without_anything_new_nothing_changes(early: Path) -> None:
     assert early.read_bytes() == before
 
 
-def test_what_was_claimed_before_does_not_count(early: Path) -> None:
+def test_claims_of_older_rules_are_made_anew(early: Path) -> None:
     before = early.read_bytes()
     report = load_report(early)
     assert report.gate is not None
     claims = tuple(claim.replace(value=50.0) for claim in report.claims)
-    early.write_bytes(report_bytes(report.replace(claims=claims, gate=report.gate.replace(verdict="withheld"))))
-    assert run(["gate", "check", str(early)]) == 2
+    gate = report.gate.replace(rule_set=report.gate.rule_set - 1)
+    early.write_bytes(report_bytes(report.replace(claims=claims, gate=gate)))
     assert run(["gate", "conclude", str(early)]) == 0
     assert early.read_bytes() == before
+
+
+def test_a_link_stays_one(early: Path) -> None:
+    link = early.with_name("link.json")
+    link.symlink_to(early)
+    (early.parent / "parity.json").write_bytes(report_bytes(honest_parity(Setup(samples=6))))
+    assert run(["gate", "conclude", str(link)]) == 0
+    assert link.is_symlink()
+    assert codes(early) == ()
+
+
+def test_a_retraction_above_holds_wherever_the_command_is_given(
+    early: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = early.parent / "inner"
+    inner.mkdir()
+    moved = early.rename(inner / early.name)
+    entry = f'report_id = "{load_report(moved).report_id}"\ndate = 2026-01-02\nreason = "wrong"\n'
+    (early.parent / "RETRACTIONS.toml").write_text(f"[[retraction]]\n{entry}")
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert run(["gate", "conclude", str(moved)]) == 3
+
+
+def reworded(early: Path) -> None:
+    report = load_report(early)
+    claims = tuple(claim.replace(value=50.0) for claim in report.claims)
+    early.write_bytes(report_bytes(report.replace(claims=claims)))
+
+
+def sped_up(early: Path) -> None:
+    """An edit that keeps every sum: only what was claimed of the rows tells."""
+    report = load_report(early)
+    first = report.arms[0]
+    rows = tuple(
+        row.replace(decode_s=(row.decode_s or 0) * 1.5, e2e_s=(row.e2e_s or 0) + (row.decode_s or 0) * 0.5)
+        for row in first.measurements
+    )
+    early.write_bytes(report_bytes(report.replace(arms=(first.replace(measurements=rows), *report.arms[1:]))))
 
 
 def doctored(early: Path) -> None:
@@ -81,11 +119,13 @@ def missing(early: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (doctored, "its rows are broken"),
+        (reworded, "not as it was"),
+        (sped_up, "not as it was"),
+        (doctored, "not as it was"),
         (unfinished, "unfinished"),
         (retracted, "was retracted"),
         (foreign, "no report of a run of K3"),
-        (missing, "no report of a run of K3"),
+        (missing, "cannot be opened"),
     ],
 )
 def test_what_is_not_whole_is_left_alone(change, said: str, early: Path, capsys: pytest.CaptureFixture[str]) -> None:
