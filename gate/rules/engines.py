@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gate.case import Case
 from gate.registry import evidence_rule
 from gate.rule import Finding
+from gate.rules.parity import SMALL_MODEL
 from reports.measurement import Arm
 
 
@@ -23,9 +24,12 @@ ENGINES = {
     "native-baseline": Engine("native_step", drafts=False, bounds=False),
     "incremental": Engine("incremental_step", drafts=False, bounds=True),
     "fused": Engine("fused_block", drafts=True, bounds=True),
-    "fused-carry": Engine("fused_carry_block", drafts=True, bounds=True),
+    "fused-carry": Engine("fused_carry_block", drafts=True, bounds=False),
 }
 """K3's own engines, by the names that reports carry; loops of other projects say what they are themselves."""
+
+ROUNDINGS = frozenset({2, 3, 4, 5, 6, 8})
+"""Bits to which a small model that drafts is rounded on load; no other drafter is."""
 
 ORACLE = "ar"
 """The engine of the verifier alone: the oracle, its repeat, and the needle-free control."""
@@ -34,8 +38,8 @@ ORACLE = "ar"
 @evidence_rule(
     "ENGINE_CONTRADICTED",
     title="An arm that its engine cannot run",
-    catches="An arm whose decode loop, drafter or restoration is not that of its engine, or an oracle, its repeat or a "
-    f"needle-free control that another engine than `{ORACLE}` ran.",
+    catches="An arm whose decode loop, drafter or restoration is not that of its engine, an oracle, its repeat or a "
+    f"needle-free control that another engine than `{ORACLE}` ran, or a drafter rounded to bits that none is.",
     why="Which rules ask what of an arm hangs on its engine; renamed, a bounded cache passes for the native one.",
     fix="Leave engine and loop as the runner writes them.",
 )
@@ -47,6 +51,7 @@ def engine_contradicted(case: Case) -> Iterator[Finding]:
         if alone and arm.engine != ORACLE:
             message = f"{arm.name}: ran by engine {arm.engine}; the verifier alone is engine {ORACLE}"
             yield Finding(message, arm.name, None, "engine", arm.engine, ORACLE)
+        yield from _rounded(arm)
         if engine is None:
             continue
         loops = {arm.decode_loop, *(row.decode_loop for row in arm.measurements)} - {None, engine.loop}
@@ -71,6 +76,18 @@ def engine_contradicted(case: Case) -> Iterator[Finding]:
         if mode != "none" and not engine.bounds:
             message = f"{arm.name}: engine {arm.engine} evicts nothing, and its restoration is {mode}"
             yield Finding(message, arm.name, None, "restoration.mode", mode, "none")
+
+
+def _rounded(arm: Arm) -> Iterator[Finding]:
+    """The drafter's weights were rounded as no loader rounds them."""
+    drafter = arm.drafter
+    if drafter is None or drafter.bits is None:
+        return
+    small = drafter.name.removeprefix("shuffled ") == SMALL_MODEL
+    if not small or drafter.bits not in ROUNDINGS:
+        allowed = f"one of {sorted(ROUNDINGS)}" if small else "none"
+        message = f"{arm.name}: a drafter of kind {drafter.name} rounded to {drafter.bits} bits; it can be {allowed}"
+        yield Finding(message, arm.name, None, "drafter.bits", str(drafter.bits), allowed)
 
 
 def _mode(arm: Arm) -> str:
