@@ -18,8 +18,9 @@ Fault = tuple[str, str, str, str]
     "PLAN_CONTRADICTED",
     title="A plan that the command line contradicts",
     catches="Arguments or overrides that ask for another preset, number of samples, repeats, tokens or seed than the "
-    "report records; warm-ups of an arm that is not there or listed twice; a resumption after the last run; a prefill "
-    "in chunks of nothing; a workload of another kind than the report.",
+    "report records; a preset run beside another that the arguments do not name, or with overrides; warm-ups "
+    "of an arm that is not there or listed twice; a resumption after the last run; a prefill in chunks of nothing; a "
+    "workload of another kind than the report.",
     why="The command line is what a reader repeats; where it asks for another run, that is the run he will get.",
     fix="Let the runner record what it was asked and what it did.",
 )
@@ -46,11 +47,14 @@ def _asked(report: Report) -> Iterator[Fault]:
                 yield place, f"asks for {name} {asked[-1]}, the run had {recorded}", str(asked[-1]), str(recorded)
     named = _value(argv, "--preset")
     wanted = part_of or (preset.name if preset is not None else None)
-    if wanted is not None and named is not None and named != wanted:
-        message = f"asks for preset {named[:60]!r}, the report is of {wanted!r}"
-        yield "provenance.argv", message, named, wanted
+    if wanted is not None and named != wanted and (named is not None or part_of is not None):
+        message = f"asks for preset {str(named)[:60]!r}, the report is of {wanted!r}"
+        yield "provenance.argv", message, str(named), wanted
     if preset is not None and part_of == preset.name:
         yield "preset.part_of", f"no preset is run beside itself: {part_of[:60]!r}", part_of, "another preset"
+    if part_of is not None and overrides:
+        message = f"a preset runs as it ships beside {part_of[:60]!r}, and this one with {len(overrides)} overrides"
+        yield "preset.overrides", message, overrides[0], "none"
 
 
 def _number(setting: str, name: str) -> int | None:

@@ -1,6 +1,7 @@
 """A preset that names others beside it: they run first, their reports are judged with its own, and none is lost."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,10 @@ ALONE = ("--preset", "demo", "--samples", "1", "--set", f'beside=["{PARITY}"]')
 
 @pytest.fixture(autouse=True)
 def clean_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the code had been committed: what is not citable unlocks nothing."""
+    """As if the code had been committed, and run by this command line: what is not citable unlocks nothing."""
     answers = {"rev-parse": "a" * 40, "status": ""}
     monkeypatch.setattr(harness.provenance, "_git", lambda root, command, *more: answers[command])
+    monkeypatch.setattr(sys, "argv", ["k3", "eval", *ALONE])
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         answers = {"rev-parse": "a" * 40, "status": ""}
         patch.setattr(harness.provenance, "_git", lambda root, command, *more: answers[command])
+        patch.setattr(sys, "argv", ["k3", "eval", *ALONE])
         assert run(["eval", *ALONE, "--out", str(folder / "demo.json")]) == 0
     return folder
 
