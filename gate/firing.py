@@ -25,7 +25,8 @@ class Fired:
 
     def is_violation(self, asserted: frozenset[str]) -> bool:
         """Broken evidence always is one; what only stands in the way of a claim is one if the claim is made."""
-        return self.rule.claim is None or self.crashed or any(name in asserted for name in self.blocked)
+        broken = self.rule.claim is None and not self.finding.outcome
+        return broken or self.crashed or any(name in asserted for name in self.blocked)
 
 
 def apply_all(case: Case) -> list[Fired]:

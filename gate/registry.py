@@ -7,7 +7,7 @@ from functools import cache
 
 from gate.rule import ALL_METRICS, ClaimCheck, EvidenceCheck, Metric, Rule, Severity
 
-RULE_SET = 1
+RULE_SET = 2
 """Version of the rule set; raised whenever a rule is added, removed or judges differently."""
 
 _rules: dict[str, Rule] = {}

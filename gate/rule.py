@@ -20,6 +20,8 @@ class Finding:
     """One place where a rule is broken: the message, the place, the figure found and the one allowed.
 
     `claim` is set where the finding is about one claim only, `severity` where it is graver or milder than its rule.
+    `outcome` says that it is what the run found out about another's work: it stands in the way of claims, and the
+    evidence is whole.
     """
 
     message: str
@@ -30,6 +32,7 @@ class Finding:
     allowed: str | None = None
     claim: str | None = None
     severity: Severity | None = None
+    outcome: bool = False
 
 
 EvidenceCheck = Callable[[Case], Iterator[Finding]]

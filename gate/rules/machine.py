@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate import thresholds
-from gate.case import Case
+from gate.case import Case, foreign_peer
 from gate.registry import evidence_rule
 from gate.rule import Finding
 from reports.measurement import Arm, Measurement
@@ -41,7 +41,13 @@ def _peak(case: Case, arm: Arm, row: Measurement) -> Iterator[Fault]:
     if peak is not None and peak < held:
         yield "peak_bytes", f"a peak of {peak} bytes, with {held} of K/V in it", str(peak), f"at least {held}"
     resident = arm.restoration is None or arm.restoration.mode == "none" or arm.restoration.residency == "resident"
-    if resident and row.kv_bytes_decode is not None and row.kv_bytes_decode < (row.kv_bytes_prefill or 0):
+    # A peer's own loop may cut the arrays of its cache down to what it keeps.
+    if (
+        resident
+        and not foreign_peer(arm)
+        and row.kv_bytes_decode is not None
+        and row.kv_bytes_decode < (row.kv_bytes_prefill or 0)
+    ):
         message = (
             f"{row.kv_bytes_decode} bytes at the end of decode, {row.kv_bytes_prefill} before it, and none evicted"
         )

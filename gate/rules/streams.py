@@ -31,7 +31,7 @@ def stream_divergence(case: Case) -> Iterator[Finding]:
         if not lossless(arm):
             continue
         for finding in _astray(case, arm):
-            yield replace(finding, severity="withheld") if foreign_peer(arm) else finding
+            yield replace(finding, severity="withheld", outcome=True) if foreign_peer(arm) else finding
 
 
 def _astray(case: Case, arm: Arm) -> Iterator[Finding]:
@@ -220,6 +220,7 @@ def output_degenerate(case: Case) -> Iterator[Finding]:
                     field=field,
                     found=end,
                     allowed="no repeat",
+                    outcome=foreign_peer(arm),
                 )
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gate import thresholds
-from gate.judge import conclude
+from gate.judge import conclude, judge
 from reports.measurement import Mismatch
 from tests.gate.asking import ask
 from tests.gate.case_files import long_streams, same_stream
@@ -100,8 +100,7 @@ def astray(role, engine):
 def test_a_peer_of_another_project_that_goes_astray_loses_its_own_claims_and_no_others():
     before, after = (conclude(report) for report in astray("peer", "mlx-lm-speculative"))
     assert before.gate.verdict == "admissible"
-    assert after.gate.verdict == "withheld"
-    assert {violation.code for violation in after.gate.violations} == {"STREAM_DIVERGENCE"}
+    assert after.gate.verdict == "admissible", "what a peer does is a result of the run"
     told = {claim.name: claim for claim in after.claims}
     for claim in told.values():
         assert (claim.status == "withheld") is (
@@ -109,6 +108,11 @@ def test_a_peer_of_another_project_that_goes_astray_loses_its_own_claims_and_no_
         )
     assert told["decode_speedup/fused_ngram"].status == "admitted"
     assert "STREAM_DIVERGENCE" in told["decode_speedup/fused_dflash"].withheld_by
+    boasted = tuple(
+        claim.replace(status="claimed", withheld_by=()) if claim.arm == "fused_dflash" else claim
+        for claim in after.claims
+    )
+    assert "STREAM_DIVERGENCE" in {violation.code for violation in judge(after.replace(claims=boasted)).violations}
 
 
 @pytest.mark.parametrize(("role", "engine"), [("sut", "mlx-lm-speculative"), ("peer", "fused"), ("sut", "fused")])
