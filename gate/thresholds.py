@@ -133,6 +133,9 @@ MIN_ARGMAX_AGREEMENT = 0.99
 MAX_LOGIT_GAP = 1.0
 """Largest logit difference to the reference (mlx-lm's Gemma: 0.7, known; a wrong RoPE base: 14.7)."""
 
+MIN_RUN_TOKENS = 64
+"""Positions a verifier of another type than float32 must have been compared on in that type."""
+
 MIN_RUN_AGREEMENT = 0.85
 """The same in the type it runs in (4 bits in bfloat16: 0.94 to 0.98; with MLX summing in bfloat16 on a CPU: 0.73)."""
 

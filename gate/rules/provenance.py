@@ -9,11 +9,14 @@ from gate.registry import claim_rule, evidence_rule
 from gate.rule import ALL_METRICS, Finding
 from reports.claims import Claim
 from reports.measurement import Arm
-from reports.provenance import ModelInfo
+from reports.provenance import Faithfulness, ModelInfo
 from reports.report import Report
 
 DIGESTS_OF_NOTHING = frozenset({f"sha256:{'0' * 64}", f"sha256:{hashlib.sha256().hexdigest()}"})
 """What stands where a digest was forgotten: of no bytes at all, or zeros."""
+
+FLOAT32 = "float32"
+"""The type in which every verifier is compared with its reference."""
 
 
 @evidence_rule(
@@ -165,7 +168,8 @@ def _not_listed(arm: str | None, field: str, role: str, found: str, count: int) 
     "MODEL_UNFAITHFUL",
     title="The loaded verifier is not the model it claims to be",
     catches="A verifier that was not compared with a reference implementation (MLX is none), on too few tokens, or "
-    "that differs from it in argmax or logits, both in float32; or that the type it runs in makes another model.",
+    "that differs from it in argmax or logits, both in float32; or one of another type than float32 that was not "
+    "compared in that type as well, or that its type makes another model.",
     why="mlx-lm read a config without its RoPE base: logits off by 14.7, argmax 96 %, and the needle test passed.",
     fix="Run `k3 models verify NAME`, then measure again; where its type is at fault, convert it to float32.",
     severity="withheld",
@@ -194,11 +198,25 @@ def model_unfaithful(case: Case) -> Iterator[Finding]:
         if not 0 <= checked.largest_logit_gap <= thresholds.MAX_LOGIT_GAP:
             found, most = f"{checked.largest_logit_gap:.4g}", f"0 to {thresholds.MAX_LOGIT_GAP:g}"
             yield _unfaithful(model, f"has logits {found} off those of {checked.reference}; {most}", found, most)
-        run = checked.as_run
-        if run is not None and run.argmax_agreement < thresholds.MIN_RUN_AGREEMENT:
-            found, least = f"{run.argmax_agreement:.4g}", f"at least {thresholds.MIN_RUN_AGREEMENT:g}"
-            message = f"agrees in {run.dtype}, as it runs, with {checked.reference} on {found} of the tokens; {least}"
-            yield _unfaithful(model, message, found, least)
+        yield from _unfaithful_as_run(model, checked)
+
+
+def _unfaithful_as_run(model: ModelInfo, checked: Faithfulness) -> Iterator[Finding]:
+    """The type that the verifier's weights (of quantised ones: their scales) have is the one that it runs in."""
+    run, own = checked.as_run, model.dtype
+    if own not in (None, FLOAT32) and (run is None or run.dtype != own):
+        found = run.dtype if run is not None else "none"
+        yield _unfaithful(model, f"is {own} and was compared as it runs in {found}", found, str(own))
+    if run is None:
+        return
+    if run.tokens < thresholds.MIN_RUN_TOKENS:
+        least = f"at least {thresholds.MIN_RUN_TOKENS:g}"
+        message = f"was compared in {run.dtype}, as it runs, on {run.tokens} tokens, {least} are needed"
+        yield _unfaithful(model, message, str(run.tokens), least)
+    if run.argmax_agreement < thresholds.MIN_RUN_AGREEMENT:
+        found, least = f"{run.argmax_agreement:.4g}", f"at least {thresholds.MIN_RUN_AGREEMENT:g}"
+        message = f"agrees in {run.dtype}, as it runs, with {checked.reference} on {found} of the tokens; {least}"
+        yield _unfaithful(model, message, found, least)
 
 
 def _unfaithful(model: ModelInfo, message: str, found: str, allowed: str) -> Finding:
