@@ -8,11 +8,17 @@ from reports.report import Report
 
 SHIPPED = "a recording that ships with K3"
 
+RECORDED, REFERENCE_KIND = "recorded", "reference.kind"
+"""The kind of reference that is a recording, and the setting of a preset that says so."""
+
 
 def recording_faults(report: Report) -> Iterator[tuple[str, str, str]]:
     """Why the reference is not the recording it is said to be: what is wrong, the figure found and the one allowed."""
     parity = report.parity
-    if parity is None or parity.recording is None:
+    if parity is None:
+        return
+    if parity.recording is None:
+        yield from _never_ran(report, parity)
         return
     digest = parity.recording.digest
     recorded = shipped_recordings().get(digest)
@@ -25,6 +31,31 @@ def recording_faults(report: Report) -> Iterator[tuple[str, str, str]]:
         where = f"sample {foreign[0].sample}, block {foreign[0].block}"
         message = f"{len(foreign)} of {len(parity.blocks)} blocks state a reference that was not recorded so"
         yield f"{message} (first: {where})", str(len(foreign)), "0"
+
+
+def _never_ran(report: Report, parity: ParityResult) -> Iterator[tuple[str, str, str]]:
+    """A reference without a recording computed in this run: its runtime is installed, and nothing else was asked."""
+    if report.imported is not None:
+        return
+    packages = (report.provenance.packages or ()) if report.provenance is not None else ()
+    runtime = parity.reference_runtime
+    if runtime not in {package.name for package in packages}:
+        message = f"the reference computed in {runtime}, which is none of the packages of this run"
+        yield message, runtime, "a package that took part"
+    if _asked_for_recording(report):
+        yield "the run was asked for a recorded reference, and the report names no recording", "none", SHIPPED
+
+
+def _asked_for_recording(report: Report) -> bool:
+    """By an override of the preset, by `k3 parity --recorded`, or by a shipped preset that is named so."""
+    preset, overrides = report.preset, report.preset.overrides if report.preset is not None else ()
+    kinds = [
+        value.strip(" '\"") for key, _, value in (one.partition("=") for one in overrides) if key == REFERENCE_KIND
+    ]
+    if kinds:
+        return kinds[-1] == RECORDED
+    argv = (report.provenance.argv or ()) if report.provenance is not None else ()
+    return f"--{RECORDED}" in argv or (preset is not None and preset.name.endswith(f"-{RECORDED}"))
 
 
 def _of_another(report: Report, parity: ParityResult, recorded: RecordedDrafts) -> Iterator[tuple[str, str, str]]:

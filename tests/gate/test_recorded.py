@@ -7,10 +7,14 @@ import pytest
 from gate.facts import facts
 from gate.judge import conclude
 from gate.parity import summarise_parity
+from gate.recorded import RECORDED as RECORDED_KIND
 from gate.recorded import recording_faults
 from gate.results import parity_key, parity_shown
 from gate.rules.prompts import digest_of_prompts
+from harness.preset import ParityPreset
+from harness.preset_file import load_preset, preset_names
 from reports.parity import ParityBlock, ParityResult, Recording
+from reports.provenance import Package
 from reports.recorded_drafts import RecordedDrafts, shipped_recordings
 from reports.report import Report
 from tests.gate.asking import ask, found
@@ -102,6 +106,48 @@ def test_a_recording_is_the_one_it_is_said_to_be(changes: dict[str, Any], said: 
     report = edited(**changes)
     assert said in ask("PARITY_FAILED", report)[0].message
     assert parity_shown(report) == frozenset()
+
+
+@pytest.mark.parametrize("packages", [("mlx", "mlx-lm"), ()])
+def test_without_its_recording_the_reference_must_have_been_installed(packages: tuple[str, ...]) -> None:
+    report = edited(recording=None)
+    assert report.provenance is not None
+    assert not ask("PARITY_FAILED", report)
+    listed = tuple(Package(name=name, version="1") for name in packages)
+    bare = report.replace(provenance=report.provenance.replace(packages=listed))
+    assert found("PARITY_FAILED", bare) == ["torch"]
+    assert parity_shown(bare) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides", "argv", "fires"),
+    [
+        ("parity-tiny-dflash", (), ("k3", "eval"), False),
+        ("parity-tiny-recorded", (), ("k3", "eval"), True),
+        ("parity-tiny-recorded", ("reference.kind=dflash-torch",), ("k3", "eval"), False),
+        ("parity-tiny-dflash", ('reference.kind="recorded"',), ("k3", "eval"), True),
+        ("parity", (), ("k3", "parity", "--recorded"), True),
+    ],
+)
+def test_who_asked_for_a_recording_names_it(
+    name: str, overrides: tuple[str, ...], argv: tuple[str, ...], fires: bool
+) -> None:
+    def asked(report: Report) -> Report:
+        assert report.provenance is not None
+        assert report.preset is not None
+        preset = report.preset.replace(name=name, overrides=overrides)
+        return report.replace(preset=preset, provenance=report.provenance.replace(argv=argv))
+
+    assert bool(ask("PARITY_FAILED", asked(edited(recording=None)))) is fires
+    assert not ask("PARITY_FAILED", asked(recorded_parity()))
+
+
+def test_shipped_presets_are_named_after_their_recorded_reference() -> None:
+    presets = [load_preset(name).preset for name in preset_names()]
+    kinds = {one.name: one.reference.kind for one in presets if isinstance(one, ParityPreset)}
+    assert {name for name, kind in kinds.items() if kind == RECORDED_KIND} == {
+        preset.name for preset in presets if preset.name.endswith(f"-{RECORDED_KIND}")
+    }
 
 
 def test_a_recording_is_of_the_verifier_that_was_loaded() -> None:
