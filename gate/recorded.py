@@ -1,9 +1,10 @@
 """A recorded reference under judgement: held, block by block, to the recording that ships with K3."""
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from reports.parity import ParityBlock, ParityResult
-from reports.recorded_drafts import RecordedDrafts, shipped_recordings
+from reports.recorded_drafts import RecordedDrafts, RecordedStream, shipped_recordings
 from reports.report import Report
 
 SHIPPED = "a recording that ships with K3"
@@ -31,6 +32,7 @@ def recording_faults(report: Report) -> Iterator[tuple[str, str, str]]:
         where = f"sample {foreign[0].sample}, block {foreign[0].block}"
         message = f"{len(foreign)} of {len(parity.blocks)} blocks state a reference that was not recorded so"
         yield f"{message} (first: {where})", str(len(foreign)), "0"
+    yield from _astray(report, parity, recorded)
 
 
 def _never_ran(report: Report, parity: ParityResult) -> Iterator[tuple[str, str, str]]:
@@ -75,11 +77,40 @@ def _of_another(report: Report, parity: ParityResult, recorded: RecordedDrafts) 
             yield f"{name}: the report says {found}, and the recording {allowed}", found, allowed
 
 
+def _astray(report: Report, parity: ParityResult, recorded: RecordedDrafts) -> Iterator[tuple[str, str, str]]:
+    """A block does not begin where the one before it leads: a run keeps the drafts that agree and one token more."""
+    for sample in sorted({block.sample for block in parity.blocks}):
+        stream = _stream(recorded, report, sample)
+        led = stream.prompt_tokens if stream is not None else None
+        for block in parity.blocks:
+            if block.sample != sample or stream is None or led is None:
+                continue
+            if block.context_tokens != led:
+                message = f"sample {sample}, block {block.block} has {block.context_tokens} tokens of context"
+                yield f"{message}, the stream leads to {led}", str(block.context_tokens), str(led)
+                break
+            led = _next(stream, block)
+
+
+def _next(stream: RecordedStream, block: ParityBlock) -> int | None:
+    """The context after `block`; none if the recording ends inside it."""
+    after = block.context_tokens - stream.prompt_tokens + 1
+    right = stream.tokens[after : after + len(block.candidate_tokens)]
+    pairs = zip(block.candidate_tokens, right, strict=False)
+    kept = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return None if kept == len(right) < len(block.candidate_tokens) else block.context_tokens + 1 + kept
+
+
+def _stream(recorded: RecordedDrafts, report: Report, sample: int) -> RecordedStream | None:
+    """What was recorded after the prompt of this sample."""
+    prompts = report.workload.prompts if report.workload is not None else ()
+    prompt = next((one for one in prompts if one.prompt_set == "main" and one.sample == sample), None)
+    return recorded.stream_of(prompt.digest) if prompt is not None else None
+
+
 def _holds(recorded: RecordedDrafts, report: Report, block: ParityBlock) -> bool:
     """The recording has this proposal after this prompt and so many tokens, or the block states that it has none."""
-    prompts = report.workload.prompts if report.workload is not None else ()
-    prompt = next((one for one in prompts if one.prompt_set == "main" and one.sample == block.sample), None)
-    stream = recorded.stream_of(prompt.digest) if prompt is not None else None
+    stream = _stream(recorded, report, block.sample)
     if stream is None or not block.reference_tokens:
         return not block.reference_tokens
     place = block.context_tokens - stream.prompt_tokens

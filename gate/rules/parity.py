@@ -75,8 +75,8 @@ def _has_drafter_model(case: Case) -> bool:
     title="Two runtimes of a drafter that disagree",
     catches="Parity blocks in which the runtimes propose different tokens, of a runtime compared with itself, with "
     f"blocks or tokens missing, or with fewer than {thresholds.MIN_PARITY_TOKENS} tokens of distinct blocks; a "
-    "recorded reference that is none of the recordings K3 ships, or not what that recording holds, or a live one whose "
-    "runtime is not installed or was not asked for.",
+    "recorded reference that is none of the recordings K3 ships, or not what that recording holds, block after block; "
+    "or a live one whose runtime is not installed or was not asked for.",
     why="In f32 a disagreement is a fault. In lower precision it may be a tie, and nothing in the file tells which. A "
     "recording stands for the reference only where everybody can look it up.",
     fix="Compare in float32 on both sides until every token agrees; then the lower precision inherits it.",

@@ -1,5 +1,6 @@
 """A reference that was recorded unlocks what a live one does, as long as the recording is the one K3 ships."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,19 +26,29 @@ DIGEST, RECORDED = next((d, one) for d, one in shipped_recordings().items() if o
 NOWHERE = "sha256:" + "9" * 64
 
 
-def blocks_of(recorded: RecordedDrafts) -> tuple[ParityBlock, ...]:
-    """The blocks of a candidate that proposes what was recorded and is always right."""
-    return tuple(
-        ParityBlock(
-            sample=sample,
-            block=number,
-            context_tokens=stream.prompt_tokens + number * recorded.block_size,
-            reference_tokens=stream.proposals[number * recorded.block_size],
-            candidate_tokens=stream.proposals[number * recorded.block_size],
-        )
-        for sample, stream in enumerate(recorded.streams)
-        for number in range(BLOCKS)
-    )
+Drafting = Callable[[int, int, tuple[int, ...]], tuple[int, ...]]
+"""What a candidate proposes in a block of a sample, given what was recorded there."""
+
+
+def blocks_of(
+    recorded: RecordedDrafts, drafting: Drafting = lambda sample, block, said: said
+) -> tuple[ParityBlock, ...]:
+    """The blocks of a run that walks on over what its candidate gets right; by default that is what was recorded."""
+    blocks = []
+    for sample, stream in enumerate(recorded.streams):
+        place = 0
+        for number in range(BLOCKS):
+            said = stream.proposals[place]
+            ours = drafting(sample, number, said)
+            context = stream.prompt_tokens + place
+            blocks.append(
+                ParityBlock(
+                    sample=sample, block=number, context_tokens=context, reference_tokens=said, candidate_tokens=ours
+                )
+            )
+            matched = [a == b for a, b in zip(ours, stream.tokens[place + 1 :], strict=False)]
+            place += 1 + (*matched, False).index(False)
+    return tuple(blocks)
 
 
 def recorded_parity() -> Report:
@@ -163,7 +174,10 @@ def test_a_recording_is_of_the_verifier_that_was_loaded() -> None:
 def test_a_reference_that_follows_the_candidate_is_found() -> None:
     """The candidate went wrong, and the report lets the reference go wrong with it."""
     wrong = (7,) * (RECORDED.block_size - 1)
-    report = with_block(11, candidate_tokens=wrong, reference_tokens=wrong)
+    blocks = blocks_of(RECORDED, lambda sample, block, said: wrong if (sample, block) == (1, 3) else said)
+    report = edited(
+        blocks=tuple(one.replace(reference_tokens=wrong) if one.candidate_tokens == wrong else one for one in blocks)
+    )
     assert found("PARITY_FAILED", report) == ["1"]
     assert "first: sample 1, block 3" in ask("PARITY_FAILED", report)[0].message
     assert parity_shown(report) == frozenset()
@@ -175,6 +189,24 @@ def test_a_block_of_another_place_is_found(tokens: int) -> None:
     assert any("not recorded so" in finding.message for finding in ask("PARITY_FAILED", report))
 
 
+@pytest.mark.parametrize("block", [0, 1, 3, BLOCKS - 2])
+def test_blocks_that_were_taken_out_are_missed_by_those_after_them(block: int) -> None:
+    """One block goes from every sample and the others are numbered anew."""
+    left = [one for one in blocks_of(RECORDED) if one.block != block]
+    report = edited(blocks=tuple(one.replace(block=one.block - (one.block > block)) for one in left))
+    said = [finding.message for finding in ask("PARITY_FAILED", report)]
+    assert len(said) == len(RECORDED.streams)
+    assert all(f"block {block} has " in message and "the stream leads to" in message for message in said)
+    assert parity_shown(report) == frozenset()
+
+
+def test_a_candidate_that_is_always_wrong_goes_on_token_by_token() -> None:
+    """What it proposed is no reason to call its run invented."""
+    report = edited(blocks=blocks_of(RECORDED, lambda sample, block, said: (7,) * len(said)))
+    assert list(recording_faults(report)) == []
+    assert ask("PARITY_FAILED", report)
+
+
 def test_a_block_after_a_prompt_that_was_not_recorded_is_found() -> None:
     report = recorded_parity()
     assert report.workload is not None
@@ -184,8 +216,9 @@ def test_a_block_after_a_prompt_that_was_not_recorded_is_found() -> None:
 
 
 def test_a_candidate_that_differs_fails_as_against_a_live_reference() -> None:
-    first = blocks_of(RECORDED)[0].candidate_tokens
-    report = with_block(0, candidate_tokens=(7, *first[1:]))
+    report = edited(
+        blocks=blocks_of(RECORDED, lambda sample, block, said: (7, *said[1:]) if sample == block == 0 else said)
+    )
     assert found("PARITY_FAILED", report) == ["1 of 280 tokens"]
 
 
