@@ -39,12 +39,17 @@ def rows_of(arm: Arm, table: ArmMemory) -> list[Measurement]:
     return [row for row in arm.measurements if row.prompt_tokens == table.sequence_length]
 
 
+def has_context(arm: Arm) -> bool:
+    """The arm's drafter is a model, and so holds K/V of its own beside the verifier's."""
+    return arm.drafter is not None and arm.drafter.name not in WEIGHTLESS_DRAFTERS
+
+
 def verifier_bytes(arm: Arm, row: Measurement) -> int | None:
     """K/V bytes at the end of prefill without the context of a drafter that has one; none if not measured.
 
     Formulas are about the verifier's cache. A saving counts the drafter's context as well.
     """
-    if row.kv_bytes_prefill is None or arm.drafter is None or arm.drafter.name in WEIGHTLESS_DRAFTERS:
+    if row.kv_bytes_prefill is None or not has_context(arm):
         return row.kv_bytes_prefill
     return row.kv_bytes_prefill - (row.drafter_bytes_prefill or 0)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate import thresholds
+from gate import memory, thresholds
 from gate.case import Case, foreign_peer
 from gate.registry import evidence_rule
 from gate.rule import Finding
@@ -15,8 +15,9 @@ Fault = tuple[str, str, str, str]
 @evidence_rule(
     "BYTES_IMPOSSIBLE",
     title="Bytes that cannot have been held",
-    catches="A row whose peak is below its K/V bytes or above the machine's memory; or a native cache of a model with "
-    "full attention only that holds no bytes, or those of another number of positions than the row's tokens.",
+    catches="A row whose peak is below its K/V bytes or above the machine's memory; a native cache of a model with "
+    "full attention only that holds no bytes, or those of another number of positions than the row's tokens; or the "
+    "context of a drafter that holds all K/V there is, shrinks, or does not grow with the prompt.",
     why="A saving, and a prefill rate by tokens, rest on lengths and bytes; edited alone, they contradict each other.",
     fix="Sum the bytes of the arrays and read the peak of the allocator, in every row.",
 )
@@ -33,6 +34,25 @@ def bytes_impossible(case: Case) -> Iterator[Finding]:
                 where = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
                 yield Finding(f"{where}: {message}", arm.name, row.sample, field, found, allowed)
                 break
+        yield from _growth(case, arm)
+
+
+def _growth(case: Case, arm: Arm) -> Iterator[Finding]:
+    """The context of a longer prompt holds no fewer bytes, and more where a layer keeps it all."""
+    rows = [row for row in arm.measurements if row.drafter_bytes_prefill and row.prompt_tokens]
+    models = case.report.provenance.models if case.report.provenance is not None else ()
+    weights = arm.drafter.weights if arm.drafter is not None else None
+    drafter = next((one for one in models if one.role == "drafter" and one.weights == weights), None)
+    whole = drafter is not None and "full_attention" in (drafter.layer_types or ())
+    ordered = sorted(rows, key=lambda row: (row.prompt_tokens or 0, row.drafter_bytes_prefill or 0))
+    length, less = 0, 0
+    for row in ordered if memory.has_context(arm) else ():
+        tokens, more = row.prompt_tokens or 0, row.drafter_bytes_prefill or 0
+        if more < less or (whole and more == less and tokens - length > thresholds.CACHE_STEP):
+            message = f"{arm.name}: its drafter's context holds {more} bytes of {tokens} tokens, and {less} of {length}"
+            yield Finding(message, arm.name, row.sample, "drafter_bytes_prefill", str(more), f"over {less}")
+            return
+        length, less = (tokens, more) if more > less else (length, less)
 
 
 def _peak(case: Case, arm: Arm, row: Measurement) -> Iterator[Fault]:
@@ -40,21 +60,28 @@ def _peak(case: Case, arm: Arm, row: Measurement) -> Iterator[Fault]:
     peak, held = row.peak_bytes, max(row.kv_bytes_prefill or 0, row.kv_bytes_decode or 0)
     if peak is not None and peak < held:
         yield "peak_bytes", f"a peak of {peak} bytes, with {held} of K/V in it", str(peak), f"at least {held}"
-    resident = arm.restoration is None or arm.restoration.mode == "none" or arm.restoration.residency == "resident"
-    # A peer's own loop may cut the arrays of its cache down to what it keeps.
-    if (
-        resident
-        and not foreign_peer(arm)
-        and row.kv_bytes_decode is not None
-        and row.kv_bytes_decode < (row.kv_bytes_prefill or 0)
-    ):
+    stays = _stays(arm, row)
+    if stays is not None and row.kv_bytes_decode is not None and row.kv_bytes_decode < stays:
         message = (
             f"{row.kv_bytes_decode} bytes at the end of decode, {row.kv_bytes_prefill} before it, and none evicted"
         )
-        yield "kv_bytes_decode", message, str(row.kv_bytes_decode), f"at least {row.kv_bytes_prefill}"
+        yield "kv_bytes_decode", message, str(row.kv_bytes_decode), f"at least {stays}"
+    context = row.drafter_bytes_prefill or 0
+    if memory.has_context(arm) and row.kv_bytes_prefill and context >= row.kv_bytes_prefill:
+        message = f"{context} of {row.kv_bytes_prefill} bytes are the context of the drafter, none the verifier's"
+        yield "drafter_bytes_prefill", message, str(context), f"under {row.kv_bytes_prefill}"
     if peak is not None and host is not None and host.memory is not None and peak > host.memory:
         message = f"a peak of {peak} bytes on a machine with {host.memory}"
         yield "peak_bytes", message, str(peak), f"at most {host.memory}"
+
+
+def _stays(arm: Arm, row: Measurement) -> int | None:
+    """Bytes at the end of prefill that decoding keeps; none where that is not known. No drafter's context shrinks."""
+    if foreign_peer(arm):  # a peer's own loop may cut the arrays of its cache down to what it keeps
+        return None
+    kept = arm.restoration
+    stays = kept is None or kept.mode == "none" or kept.residency == "resident" or memory.has_context(arm)
+    return row.kv_bytes_prefill if stays else None
 
 
 def _bytes_a_position(case: Case) -> tuple[float, float] | None:

@@ -58,7 +58,7 @@ def _word(value: bool | None) -> str:
     "MEMORY_NOT_MEASURED",
     title="A saving nobody measured",
     catches="A memory claim with a row of the arm or of its baseline that lacks K/V bytes at the end of prefill or of "
-    "decode.",
+    "decode, or that does not say which of them are the context of the arm's drafter.",
     why="43.9 times less by formula, while the measured peak rose.",
     fix="Sum the bytes of the K/V arrays at the end of prefill and of decode, in every row of every arm.",
     blocks=BLOCKS,
@@ -83,6 +83,11 @@ def not_measured(case: Case, claim: Claim) -> Iterator[Finding]:
                 found=str(measured),
                 allowed="every row",
             )
+        untold = [row for row in one.measurements if not row.drafter_bytes_prefill] if memory.has_context(one) else []
+        if untold:
+            told = len(one.measurements) - len(untold)
+            message = f"{one.name}: the context of its drafter was measured in {told} of {len(one.measurements)} rows"
+            yield Finding(message, one.name, untold[0].sample, "drafter_bytes_prefill", str(told), "every row")
 
 
 def _baseline(case: Case, claim: Claim) -> Arm | None:
