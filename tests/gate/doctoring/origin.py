@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from reports.provenance import Faithfulness
+from reports.provenance import AsRun, Faithfulness
 from reports.report import Imported, Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import any_arm
@@ -203,6 +203,17 @@ def other_dtype(report: Report, rng: random.Random) -> Report | None:
     """The verifier is said to compute in a coarser format, in which more is a tie; a wrong token is audited as one."""
     name = any_arm(report, rng, "sut")
     return set_verifier(report, dtype="bfloat16") if name is not None else None
+
+
+@doctoring()
+def other_dtype_compared(report: Report, rng: random.Random) -> Report | None:
+    """The same, with a comparison in that format made up."""
+    models = report.provenance.models if report.provenance is not None else ()
+    checked = next((model.faithfulness for model in models if model.role == "verifier"), None)
+    if checked is None or any_arm(report, rng, "sut") is None:
+        return None
+    run = AsRun(dtype="bfloat16", tokens=64, argmax_agreement=0.96)
+    return set_verifier(report, dtype="bfloat16", faithfulness=checked.replace(as_run=run))
 
 
 @doctoring()

@@ -100,7 +100,7 @@ REASONS = (
             "model_drafter_as_small_model",
             "name_files_instead",
             "other_commit",
-            "other_dtype",
+            "other_dtype_compared",
             "other_machine",
             "other_plan_digest",
             "other_preset",
