@@ -63,6 +63,7 @@ def _run(plan: KvQuantPlan, preset: KvQuantPreset, lab: Lab, out: Path, progress
         prompts = workload.prompts(lab.text)
     except ValueError as error:
         raise UsageError(f"preset {preset.name}: {error}") from error
+    lab.tell_unverified()
     skeleton = new_report(
         plan,
         lab,

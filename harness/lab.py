@@ -91,6 +91,14 @@ class Lab:
         request = DrafterRequest(side.kind, preset.drafter, preset.block_size, dtype=side.dtype)
         return load_drafter(request, self.verifier)
 
+    def tell_unverified(self) -> None:
+        """Say, before a long run, that nothing of it will be admitted as long as the verifier was not compared."""
+        from harness.models.progress import say
+
+        own = self.models[0]
+        if own.faithfulness is None:
+            say(f"{own.id} was not compared with its reference, so all will be withheld: `k3 models verify` it first")
+
     def reset_peak(self) -> None:
         """Begin a new row: nothing of the last one is still running, and its peak is forgotten."""
         from harness.engines.mlx.memory import reset_peak
@@ -144,18 +152,14 @@ def open_lab(model: str, others: Sequence[NamedModel] = ()) -> Lab:
     from harness.engines.mlx.load import load_verifier
     from harness.models.fetch import ensure
     from harness.models.info import model_info
-    from harness.models.progress import say
 
     resolved = ensure(model)
-    own = model_info(resolved, "verifier")
-    if own.faithfulness is None:
-        say(f"{own.id} was not compared with its reference, so all will be withheld: `k3 models verify {model}`")
     infos = [model_info(ensure(other.name), other.role) for other in others]
     verifier = load_verifier(resolved.folder)
     raise_wired_limit()
     return Lab(
         verifier=verifier,
-        models=(own, *infos),
+        models=(model_info(resolved, "verifier"), *infos),
         text=ModelText(verifier.tokenizer),
         device=device_name(),
         blas=blas_name(),

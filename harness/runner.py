@@ -65,6 +65,7 @@ def run(plan: RunPlan, lab: Lab, out: Path, progress: Progress) -> Report:
         EngineError: an engine cannot do what its arm says.
     """
     prepared = prepare(plan, lab)
+    lab.tell_unverified()
     journal = Journal.open(skeleton(prepared), out)
     runs = schedule(plan.arms, plan.preset.samples, plan.preset.repeats)
     done = journal.done

@@ -131,9 +131,9 @@ def choose_output(plan: Plan, out: Path | None, beside: Sequence[Plan] = ()) -> 
         check_output(out)
         for part in beside:
             path = path_beside(out, part)
-            if path.exists() and unfinished(path) is None and not settled(part, path):
+            if path.exists() and unfinished(path) is None and not _stands(part, path):
                 raise OutputError(
-                    f"{path}: exists and is no run of {part.preset.name} by this code; choose another --out"
+                    f"{path}: exists and is no whole run of {part.preset.name} by this code; choose another --out"
                 )
         return out
     try:
@@ -150,7 +150,14 @@ def choose_output(plan: Plan, out: Path | None, beside: Sequence[Plan] = ()) -> 
 def _has_room(out: Path, beside: Sequence[Plan]) -> bool:
     """Nothing is at `out`, or a run to go on with; nor beside it, or what is settled."""
     paths = [(part, path_beside(out, part)) for part in beside]
-    return _goes_on(out) and all(_goes_on(path) or settled(part, path) for part, path in paths)
+    return _goes_on(out) and all(_goes_on(path) or _stands(part, path) for part, path in paths)
+
+
+def _stands(part: Plan, path: Path) -> bool:
+    """The report of `part` is at `path`, and was not edited since it was settled."""
+    from gate.batch import Judge
+
+    return settled(part, path) and Judge().read(path).judged.verdict != "invalid"
 
 
 def _goes_on(path: Path) -> bool:

@@ -92,8 +92,8 @@ def test_the_command_holds_the_drafter_to_it_or_says_why_it_cannot(
     command = ["parity", "--model", "k3-tiny", "--drafter", "k3-tiny-dflash", "--recorded", "--samples", "2"]
     assert run([*command, "--block-size", "4", "--out", str(tmp_path / "p.json")]) == 3
     assert [line for line in capsys.readouterr().err.splitlines() if line[0] != "["] == [
-        "k3: the reference of k3-tiny-dflash was recorded in blocks of 8, not of 4: compare with PyTorch itself "
-        "(reference.kind dflash-torch): pip install '.[torch]' in K3's source folder"
+        "k3: the reference of k3-tiny-dflash was recorded in blocks of 8, not of 4: compare with PyTorch itself, by "
+        "`k3 parity` without --recorded, which needs pip install '.[torch]' in K3's source folder"
     ]
     assert list(tmp_path.iterdir()) == []
     assert run([*command, "--out", str(tmp_path / "p.json")]) in (0, 2)

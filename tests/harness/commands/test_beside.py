@@ -132,7 +132,7 @@ def test_a_parity_killed_before_it_was_judged_is_made_again(
     assert not out.exists()
 
 
-@pytest.mark.parametrize("other", ["text", "code", "preset"])
+@pytest.mark.parametrize("other", ["text", "code", "preset", "edited"])
 def test_what_is_not_ours_is_left_alone_and_told_before_anything_runs(
     other: str, finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -147,12 +147,14 @@ def test_what_is_not_ours_is_left_alone_and_told_before_anything_runs(
         parity.write_text("mine")
     elif other == "code":
         write_report(report.replace(provenance=report.provenance.replace(source=source)), parity)
-    else:
+    elif other == "preset":
         write_report(report.replace(preset=report.preset.replace(part_of=None)), parity)
+    else:
+        write_report(report.replace(claims=tuple(claim.replace(value=0.5) for claim in report.claims)), parity)
     before = parity.read_bytes()
     assert run(["eval", *ALONE, "--out", str(out)]) == 3
     err = capsys.readouterr().err
-    assert f"is no run of {PARITY} by this code; choose another --out" in err
+    assert f"is no whole run of {PARITY} by this code; choose another --out" in err
     assert err.count("\n") == 1
     assert parity.read_bytes() == before
     assert not out.exists()

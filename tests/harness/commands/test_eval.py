@@ -19,7 +19,8 @@ from tests.harness.engines.mlx.tiny_models import SHAPE, verifier_of
 
 SETTINGS = ("--set", "workload.lines=20", "--set", "max_new_tokens=6", "--samples", "3")
 KILLED = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from harness.cli import run
 from harness.journal import Journal
 
