@@ -24,7 +24,6 @@ def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
     from gate.registry import RULE_SET
     from gate.rules.retraction import RETRACTED
 
-    path = path.resolve()
     found = judge.read(path).judged
     if not found.opened:
         raise CannotRunError(f"{path}: cannot be opened; name the report of a finished run")
@@ -47,7 +46,7 @@ def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
         codes = ", ".join(violation.code for violation in concluded.gate.violations)
         raise CannotRunError(f"{path}: its rows are broken ({codes}); measure again")
     try:
-        write_report(concluded, path)
+        write_report(concluded, path.resolve())  # a link stays one
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({error.strerror}); it is as it was") from error
     return judge.read(path).judged
