@@ -15,6 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gate.judge import conclude
+from reports.report import load_report
+from tests.gate.case_files import document
+
 EVIDENCE = Path(__file__).parents[2] / "reports" / "evidence"
 BASES = {"niah": "demo-smollm2.json", "code": "code-ngram-smollm2.json"}
 EDITS = Path(__file__).with_name("handmade_edits.txt")
@@ -50,9 +54,8 @@ def handmade() -> tuple[HandMade, ...]:
 
 @cache
 def evidence(base: str) -> dict[str, Any]:
-    """The document of a committed report."""
-    found: dict[str, Any] = json.loads((EVIDENCE / BASES[base]).read_text(encoding="utf-8"))
-    return found
+    """The document of a committed report, its claims and gate block by the rules of today."""
+    return document(conclude(load_report(EVIDENCE / BASES[base])))
 
 
 def do(document: dict[str, Any], edit: str) -> None:
