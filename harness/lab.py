@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.engines.base import Engine
 from harness.engines.registry import DrafterRequest, EngineSettings, RestorationRequest, build
+from harness.errors import ModelError
 from harness.kv_formula import kv_table
 from harness.plan import ArmPlan
 from harness.preset import NamedModel, ParityPreset, RuntimeSpec
@@ -152,7 +153,11 @@ def open_lab(model: str, others: Sequence[NamedModel] = ()) -> Lab:
     from harness.engines.mlx.load import load_verifier
     from harness.models.fetch import ensure
     from harness.models.info import model_info
+    from harness.models.registry import registry
 
+    known = registry().models.get(model)
+    if known is not None and known.role != "verifier":
+        raise ModelError(f"{model}: is weights of role {known.role}, no model that runs by itself; name a verifier")
     resolved = ensure(model)
     infos = [model_info(ensure(other.name), other.role) for other in others]
     verifier = load_verifier(resolved.folder)

@@ -151,6 +151,7 @@ def test_a_finished_report_is_not_overwritten(model: Path, tmp_path: Path, capsy
         (["--set", "workload.lines=99999"], 64, "workload.lines"),
         (["--set", "arms.identity.exact_layers=[7]"], 64, "7"),
         (["--set", "model=/nowhere/at/all"], 3, "/nowhere/at/all"),
+        (["--set", "model=k3-tiny-dflash"], 3, "weights of role drafter"),
         (["--set", "arms.identity.window=4000"], 64, "workload.lines"),
         (["--frobnicate"], 64, "--frobnicate"),
         (["--samples", "x"], 64, "samples"),
