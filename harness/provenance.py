@@ -67,8 +67,14 @@ def read_host() -> Host:
 
 
 def anonymous_argv(argv: Sequence[str]) -> tuple[str, ...]:
-    """Arguments without home folders, the program by its name alone."""
-    return (Path(argv[0]).name, *(without_home(part) for part in argv[1:]))
+    """Arguments without home folders; the program and the report by their names alone, since folders decide nothing."""
+    told = [without_home(part) for part in argv[1:]]
+    for place, part in enumerate(told):
+        if part.startswith("--out="):
+            told[place] = f"--out={Path(part.removeprefix('--out=')).name}"
+        elif place and told[place - 1] == "--out":
+            told[place] = Path(part).name
+    return (Path(argv[0]).name, *told)
 
 
 def without_home(text: str) -> str:
