@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import CannotRunError, OutputError
-from reports.report import ReportError, load_report, write_report
+from reports.reading import Invalid
+from reports.report import Report, write_report
 
 if TYPE_CHECKING:
     from gate.batch import Judge
@@ -24,17 +25,17 @@ def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
     from gate.registry import RULE_SET
     from gate.rules.retraction import RETRACTED
 
-    found = judge.read(path).judged
+    read = judge.read(path)
+    found, report = read.judged, read.evidence.outcome
     if not found.opened:
         raise CannotRunError(f"{path}: cannot be opened; name the report of a finished run")
     if found.source != "k3" or found.schema_version != 2:
         raise CannotRunError(f"{path}: is no report of a run of K3; `k3 gate check` judges it as it is")
     if any(RETRACTED.code == violation.code for violation in found.violations):
         raise CannotRunError(f"{path}: was retracted; nothing in it is to be claimed")
-    try:
-        report = load_report(path)
-    except ReportError as error:
-        raise CannotRunError(str(error)) from error
+    if isinstance(report, Invalid):
+        raise CannotRunError(f"{path}: {report.message}")
+    assert isinstance(report, Report)
     if report.gate is None:
         raise CannotRunError(f"{path}: is an unfinished run; the command that began it goes on with it")
     if report.gate.rule_set == RULE_SET and found.verdict == "invalid":

@@ -115,7 +115,7 @@ def conclude(
     from reports.retractions import RetractionsError
 
     try:
-        judge = Judge([Path(os.sep), *paths], retractions or ())  # what is rewritten is looked for up to the root
+        judge = Judge([Path(os.sep)], retractions or ())  # what is rewritten is looked for up to the root
         files = [conclude_anew(path, judge) for path in paths]
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error

@@ -112,6 +112,10 @@ def foreign(early: Path) -> None:
     early.write_text('{"tok_per_s": 30}')
 
 
+def misspelt(early: Path) -> None:
+    early.write_bytes(early.read_bytes().replace(b'"repeats"', b'"repeets"', 1))
+
+
 def missing(early: Path) -> None:
     early.unlink()
 
@@ -125,6 +129,7 @@ def missing(early: Path) -> None:
         (unfinished, "unfinished"),
         (retracted, "was retracted"),
         (foreign, "no report of a run of K3"),
+        (misspelt, "plan.repe"),
         (missing, "cannot be opened"),
     ],
 )
