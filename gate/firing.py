@@ -7,6 +7,7 @@ from gate.case import Case
 from gate.registry import all_rules
 from gate.rule import ClaimCheck, Finding, Rule, Severity
 from reports.claims import BaseClaim, Claim
+from reports.one_line import one_line
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,13 @@ def _blocked(rule: Rule, finding: Finding, case: Case) -> tuple[str, ...]:
     if finding.arm in case.names_under_test:
         touched = (claim for claim in touched if finding.arm in (claim.arm, claim.baseline))
     return names_of(touched)
+
+
+def spelled_out(messages: Iterable[str], shown: int, length: int) -> str:
+    """The first `shown` distinct messages, each of `length` characters at most, and how many others there are."""
+    distinct = list(dict.fromkeys(messages))
+    more = f" (and {len(distinct) - shown} more)" if len(distinct) > shown else ""
+    return "; ".join(one_line(message, length) for message in distinct[:shown]) + more
 
 
 def names_of(claims: Iterable[BaseClaim]) -> tuple[str, ...]:

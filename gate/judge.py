@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gate.case import Case
 from gate.claims import counted, propose
-from gate.firing import Fired, apply_all, names_of
+from gate.firing import Fired, apply_all, names_of, spelled_out
 from gate.intervals import Share
 from gate.reasons import Reason, reasons_of
 from gate.registry import RULE_SET, find_rule
@@ -190,12 +190,9 @@ def _violations(broken: Iterable[Fired], asserted: frozenset[str]) -> tuple[Viol
 def _violation(hits: list[Fired], asserted: frozenset[str]) -> Violation:
     """The place and numbers of the first finding; the messages of the first few, and how many there are."""
     first = hits[0].finding
-    messages = list(dict.fromkeys(hit.finding.message for hit in hits))
-    more = f" (and {len(messages) - SHOWN_FINDINGS} more)" if len(messages) > SHOWN_FINDINGS else ""
-    shown = (one_line(message, MESSAGE_LENGTH) for message in messages[:SHOWN_FINDINGS])
     return Violation(
         code=hits[0].rule.code,
-        message="; ".join(shown) + more,
+        message=spelled_out((hit.finding.message for hit in hits), SHOWN_FINDINGS, MESSAGE_LENGTH),
         claims=_among(dict.fromkeys(name for hit in hits for name in hit.blocked), asserted),
         arm=first.arm,
         sample=first.sample,

@@ -7,8 +7,7 @@ as every run of K3 does, breaks nothing; its reader wants to know all the same.
 import re
 from collections.abc import Iterable
 
-from gate.firing import Fired
-from reports.one_line import one_line
+from gate.firing import Fired, spelled_out
 from reports.record import Record
 
 SHOWN = 2
@@ -40,16 +39,15 @@ def reasons_of(fired: Iterable[Fired], withheld: Iterable[str]) -> tuple[Reason,
 
 
 def _reason(code: str, hits: list[Fired], names: tuple[str, ...]) -> Reason:
-    messages = list(dict.fromkeys(map(_told, hits)))
-    more = f" (and {len(messages) - SHOWN} more)" if len(messages) > SHOWN else ""
     blocked = {name for hit in hits for name in hit.blocked}
     return Reason(
-        code=code, message="; ".join(messages[:SHOWN]) + more, claims=tuple(name for name in names if name in blocked)
+        code=code,
+        message=spelled_out(map(_told, hits), SHOWN, LENGTH),
+        claims=tuple(name for name in names if name in blocked),
     )
 
 
 def _told(hit: Fired) -> str:
     """The finding; the rule's title where the finding names a ratio that nobody may quote."""
     arm = f"{hit.finding.arm}: " if hit.finding.arm is not None else ""
-    told = hit.finding.message if not _RATIO.search(hit.finding.message) else f"{arm}{hit.rule.title.lower()}"
-    return one_line(told, LENGTH)
+    return hit.finding.message if not _RATIO.search(hit.finding.message) else f"{arm}{hit.rule.title.lower()}"
