@@ -179,9 +179,8 @@ def model_unfaithful(case: Case) -> Iterator[Finding]:
     for model in (case.verifier,) if case.verifier is not None else ():
         checked = model.faithfulness
         if checked is None:
-            yield _unfaithful(
-                model, "was not compared with a reference implementation (`k3 models verify`)", "none", "it was"
-            )
+            message = "was not compared with a reference implementation (`k3 models verify`)"
+            yield _unfaithful(model, message, "none", "a comparison")
             continue
         if "mlx" in checked.reference.lower() or not _told(checked.reference):
             yield _unfaithful(
