@@ -1,6 +1,5 @@
 """Plan: a preset that was checked as a whole; RunPlan: the arms that a timed one comes to. Made before any work."""
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from harness.preset import BasePreset, LoadedPreset, TimedPreset
 from harness.provenance import without_home
 from reports.measurement import NATIVE_BASELINE_LABEL, PromptSet, Role
 from reports.plan import PresetInfo
+from reports.record import digest_of
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Plan:
     def digest(self, *identities: str) -> str:
         """Digest of everything that decides what is run; `identities` adds what is known later (weights, prompts)."""
         parts = [self.preset.model_dump_json(), *identities]
-        return "sha256:" + hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        return digest_of("\n".join(parts).encode())
 
 
 @dataclass(frozen=True)

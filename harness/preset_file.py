@@ -1,6 +1,5 @@
 """Presets as files: one TOML file each, shipped with K3, typed and bounded before anything loads."""
 
-import hashlib
 import tomllib
 from collections.abc import Sequence
 from importlib import resources
@@ -13,6 +12,7 @@ from harness.kinds import KINDS
 from harness.overrides import apply, did_you_mean
 from harness.preset import BasePreset, LoadedPreset
 from harness.preset_faults import in_flags, in_keys
+from reports.record import digest_of
 
 
 def preset_names() -> tuple[str, ...]:
@@ -34,7 +34,7 @@ def load_preset(name: str, overrides: Sequence[str] = ()) -> LoadedPreset:
     kind = _kind_of(document, name)
     for override in overrides:
         apply(document, kind, override)
-    return LoadedPreset(validate_preset(document, name), f"sha256:{hashlib.sha256(data).hexdigest()}", tuple(overrides))
+    return LoadedPreset(validate_preset(document, name), digest_of(data), tuple(overrides))
 
 
 def preset_of_flags(document: dict[str, Any]) -> LoadedPreset:
@@ -47,8 +47,7 @@ def preset_of_flags(document: dict[str, Any]) -> LoadedPreset:
         preset = _kind_of(document, str(document["name"])).model_validate(_frozen(document))
     except ValidationError as error:
         raise UsageError(in_flags(error)) from error
-    digest = hashlib.sha256(preset.model_dump_json().encode()).hexdigest()
-    return LoadedPreset(preset, f"sha256:{digest}", ())
+    return LoadedPreset(preset, digest_of(preset.model_dump_json().encode()), ())
 
 
 def validate_preset(document: dict[str, Any], name: str) -> BasePreset:

@@ -1,13 +1,12 @@
 """What was asked, in which order it was run, and when it was to stop."""
 
-import hashlib
 from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
 from reports.measurement import PromptSet
-from reports.record import Count, Digest, Fraction, Name, Record
+from reports.record import Count, Digest, Fraction, Name, Record, digest_of
 
 
 class PresetInfo(Record):
@@ -21,7 +20,7 @@ class PresetInfo(Record):
 
 def tokens_digest(tokens: Sequence[int]) -> str:
     """sha256 over token ids as decimal numbers joined by commas."""
-    return "sha256:" + hashlib.sha256(",".join(map(str, tokens)).encode()).hexdigest()
+    return digest_of(",".join(map(str, tokens)).encode())
 
 
 class PromptRecord(Record):

@@ -1,6 +1,5 @@
 """From a path to evidence: a file nobody vouches for becomes a report, or one line that says why not."""
 
-import hashlib
 import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -13,6 +12,7 @@ from reports.files import SUFFIXES, RefusedFileError, find_files, read_bounded
 from reports.importers.base import ForeignFormatError, Importer, Source
 from reports.importers.registry import FOREIGN_KINDS, IMPORTER_NAMES, importer_of
 from reports.one_line import one_line
+from reports.record import digest_of
 from reports.report import IMPORTED_KINDS, SCHEMA_VERSION, Kind, Report, ReportError, describe_invalid
 from reports.strict_json import BYTE_ORDER_MARK, Document, Json, StrictJsonError, parse
 
@@ -107,7 +107,7 @@ def read_evidence(path: Path) -> Evidence:
 
 def evidence_of(data: bytes, path: Path) -> Evidence:
     """What the bytes of a file hold. `path` is passed on; its suffix says whether what is no JSON was meant to be."""
-    digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+    digest = digest_of(data)
     try:
         document = parse(data)
     except StrictJsonError as error:

@@ -1,5 +1,6 @@
 """The base of every record in a report, and the units its numbers carry."""
 
+import hashlib
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,6 +12,11 @@ TokenId = Annotated[int, Field(ge=0, le=2**31)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$", description="sha256:<64 hex digits>")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+def digest_of(data: bytes) -> str:
+    """The `Digest` of these bytes."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 class Record(BaseModel):

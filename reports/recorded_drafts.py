@@ -5,7 +5,6 @@ tokens are always the verifier's own greedy stream, whatever is drafted: a recor
 what the reference says in each context that a candidate can come to, right or wrong.
 """
 
-import hashlib
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
@@ -13,7 +12,7 @@ from importlib import resources
 from pydantic import Field
 
 from reports.plan import tokens_digest
-from reports.record import Count, Digest, Name, Record, TokenId
+from reports.record import Count, Digest, Name, Record, TokenId, digest_of
 
 
 class RecordedStream(Record):
@@ -64,4 +63,4 @@ def shipped_recordings() -> dict[str, RecordedDrafts]:
     folder = resources.files("reports").joinpath("recordings")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".json")), key=lambda file: file.name)
     found = (file.read_bytes() for file in files)
-    return {f"sha256:{hashlib.sha256(data).hexdigest()}": RecordedDrafts.model_validate_json(data) for data in found}
+    return {digest_of(data): RecordedDrafts.model_validate_json(data) for data in found}

@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.engines.lossless_matrix import Cell, Results, cells, table
 from harness.engines.mlx.lossless_run import DRAFTS, ENGINES, Prompt
 from harness.lab import Lab, open_lab
-from workloads.base import digest_of
+from reports.record import digest_of
 from workloads.code import TEMPLATES, Code
 
 
@@ -38,12 +38,12 @@ def run(options: argparse.Namespace, results: Results) -> None:
     @cache
     def prompt(which: int) -> Prompt:
         tokens = prompts[which]
-        return Prompt(lab.verifier, options.model, digest_of(str(tokens)), tokens, options.tokens)
+        return Prompt(lab.verifier, options.model, digest_of(str(tokens).encode()), tokens, options.tokens)
 
     wanted = list(cells(options.engines, options.drafts, options.sizes))
     for done, cell in itertools.product(range(options.passes), wanted):
         which = (turn(cell, options.sizes) + done) % len(prompts)
-        if not results.has(options.model, cell, digest_of(str(prompts[which])), options.tokens):
+        if not results.has(options.model, cell, digest_of(str(prompts[which]).encode()), options.tokens):
             found = prompt(which).stream(cell)
             results.add(found)
             print(found.model_dump_json(exclude={"prompt", "model"}, exclude_none=True), flush=True)

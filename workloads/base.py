@@ -1,12 +1,12 @@
 """The parts every workload has: a tokenised prompt, the tokenizer it needs, and when a stream ends."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from reports.measurement import PromptSet
 from reports.plan import PromptRecord, tokens_digest
+from reports.record import digest_of
 
 PromptStyle = Literal["chat", "completion"]
 
@@ -98,15 +98,10 @@ class StopPolicy:
     ignore_turn_stop: bool = False
 
 
-def digest_of(text: str) -> str:
-    """sha256:<hex> of `text` in UTF-8."""
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
-
-
 def workload_digest(prompts: Sequence[Prompt]) -> str:
     """Digest of all prompts with their answers, in order."""
     parts = (f"{p.sample}|{p.prompt_set}|{p.digest}|{p.answer or ''}" for p in prompts)
-    return digest_of("\n".join(parts))
+    return digest_of("\n".join(parts).encode())
 
 
 def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:

@@ -1,6 +1,5 @@
 """What was asked: the same prompts in every compared arm, distinct ones, and the ones the digest is of."""
 
-import hashlib
 from collections.abc import Iterator
 
 from gate.case import Case
@@ -9,6 +8,7 @@ from gate.rule import Finding
 from reports.claims import Claim
 from reports.measurement import Arm, Measurement
 from reports.plan import PromptRecord, WorkloadInfo
+from reports.record import digest_of
 
 
 @evidence_rule(
@@ -137,7 +137,7 @@ def workload_digest(case: Case) -> Iterator[Finding]:
 def digest_of_prompts(workload: WorkloadInfo) -> str:
     """sha256 over `sample|set|digest|answer` of every prompt, a line each, in their order."""
     lines = (f"{p.sample}|{p.prompt_set}|{p.digest}|{p.answer or ''}" for p in workload.prompts)
-    return "sha256:" + hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return digest_of("\n".join(lines).encode())
 
 
 def _where(arm: Arm, row: Measurement) -> str:

@@ -12,6 +12,7 @@ from harness.models.cache import CACHE_VARIABLE, cache_root
 from harness.models.digest import file_digest
 from harness.models.folder import CONFIG
 from reports.provenance import Faithfulness
+from reports.record import digest_of
 from reports.report import write_atomically
 
 
@@ -22,7 +23,7 @@ def fixed_text() -> str:
 
 def text_digest() -> str:
     """sha256:<hex> of the fixed text."""
-    return f"sha256:{hashlib.sha256(fixed_text().encode()).hexdigest()}"
+    return digest_of(fixed_text().encode())
 
 
 def load_faithfulness(folder: Path, weights: str) -> Faithfulness | None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from pydantic import Field
 
 from harness.errors import UsageError
-from reports.record import Digest, Name, Record
-from workloads.base import Tokenizer, digest_of
+from reports.record import Digest, Name, Record, digest_of
+from workloads.base import Tokenizer
 from workloads.code import TEMPLATES, Code
 from workloads.niah import Niah
 
@@ -98,4 +98,4 @@ def read_texts(folder: Path) -> tuple[str, ...]:
 
 def texts_digest(texts: tuple[str, ...]) -> str:
     """Digest of all texts in order."""
-    return digest_of("\0".join(texts))
+    return digest_of("\0".join(texts).encode())
