@@ -43,12 +43,10 @@ def shape_of(folder: Path) -> VerifierShape:
     except (OSError, ValueError, KeyError, ImportError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ModelError(f"{folder}: transformers cannot open it, so it cannot be trained for: {reason}") from error
-    used = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id}
+    used = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id}
     spare = {
         int(index)
         for index, token in tokenizer.added_tokens_decoder.items()
         if token.special and token.content not in TURN_END_TOKENS and index < config.vocab_size
-    }
-    unused = spare - used
-    padding = {tokenizer.pad_token_id} - {None, tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id}
-    return VerifierShape(int(config.num_hidden_layers), tuple(sorted(unused or padding)))
+    } - used
+    return VerifierShape(int(config.num_hidden_layers), tuple(sorted(spare - {tokenizer.pad_token_id} or spare)))
