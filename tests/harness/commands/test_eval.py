@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +10,14 @@ import pytest
 
 import harness.engines.mlx  # noqa: F401
 from harness.cli import run
+from harness.journal import Journal
 from reports.measurement import Arm
 from reports.report import Report, load_report
+from tests.harness.commands.killed import killed
 from tests.harness.engines.mlx.model_folders import write_folder
 from tests.harness.engines.mlx.tiny_models import SHAPE, verifier_of
 
 SETTINGS = ("--set", "workload.lines=20", "--set", "max_new_tokens=6", "--samples", "3")
-KILLED = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from harness.cli import run
-from harness.journal import Journal
-
-add = Journal.add
-
-def killed(journal, arm, row):
-    add(journal, arm, row)
-    if journal.next_order() == 4:
-        os.kill(os.getpid(), int(sys.argv[1]))
-
-Journal.add = killed
-sys.exit(run(sys.argv[2:]))
-"""
-"""`k3` with a kill that arrives once the fourth row is written, however fast the machine is."""
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -110,13 +92,10 @@ def test_json_is_one_document_and_nothing_else(model: Path, tmp_path: Path, caps
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_killed_run_goes_on_where_it_stopped(model: Path, tmp_path: Path, kill: signal.Signals) -> None:
     out, whole = tmp_path / "r.json", tmp_path / "whole.json"
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(int(kill)), *arguments(model, out, "--repeats", "2")],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+    stopped = killed(Journal, 4, kill, arguments(model, out, "--repeats", "2"))
     if kill is not signal.SIGKILL:
-        assert killed.returncode == 130
-        assert "the same command goes on from there" in killed.stderr
+        assert stopped.returncode == 130
+        assert "the same command goes on from there" in stopped.stderr
     kept = load_report(out)
     assert kept.plan is not None
     assert kept.plan.complete is False

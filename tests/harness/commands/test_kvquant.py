@@ -1,11 +1,7 @@
 """`k3 kvquant` from end to end on a tiny model: rows of every arm, a verdict, an interruption, a picture."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,12 +9,13 @@ import pytest
 import harness.engines.mlx  # noqa: F401
 from gate.judge import conclude, judge
 from harness.cli import run
+from harness.kvquant_journal import KvQuantJournal
 from reports.kvquant import CodecArm, KvQuantResult
 from reports.provenance import Faithfulness
 from reports.report import Report, load_report
+from tests.harness.commands.killed import killed
 
 FAITHFUL = Faithfulness(reference="transformers", tokens=600, argmax_agreement=1.0, largest_logit_gap=1e-4)
-ROOT = Path(__file__).resolve().parents[3]
 CODECS = "affine8,affine3,hadamard-affine4,d4-4,e8-4"
 NAMES = ["identity", "affine4", *CODECS.split(","), "mlx-lm-affine8", "mlx-lm-affine4"]
 
@@ -97,14 +94,10 @@ def test_the_table_and_the_page_show_every_codec(
 
 def test_a_killed_run_goes_on_with_the_samples_that_are_left(model: Path, measured: Path, tmp_path: Path) -> None:
     out = tmp_path / "killed.json"
-    command = [sys.executable, "-c", "from harness.cli import main; main()", *arguments(model, out, "--samples", "3")]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while process.poll() is None and not (out.exists() and len(result_of(load_report(out)).oracle)):
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    stopped = killed(KvQuantJournal, 1, signal.SIGKILL, arguments(model, out, "--samples", "3"))
+    assert stopped.returncode == -signal.SIGKILL
     before = result_of(load_report(out)).oracle
-    assert 1 <= len(before) <= 3
+    assert len(before) == 1
     run(arguments(model, out, "--samples", "3"))
     whole, straight = load_report(out), load_report(measured)
     assert result_of(whole).oracle[: len(before)] == before
@@ -114,7 +107,7 @@ def test_a_killed_run_goes_on_with_the_samples_that_are_left(model: Path, measur
         assert [row.layers for row in ours] == [row.layers for row in theirs]
     assert whole.plan is not None
     assert whole.plan.complete is True
-    assert len(whole.plan.resumes) == (len(before) < 3)
+    assert [resume.order for resume in whole.plan.resumes] == [1]
 
 
 @pytest.mark.parametrize(
