@@ -6,7 +6,7 @@ from gate.case import Case
 from gate.claims import propose, recompute, sides
 from gate.rule import ALL_METRICS
 from reports.report import Report
-from tests.gate.claim_case_files import f_theta
+from tests.gate.claim_edits import f_theta
 from tests.gate.edits import edit_arm, set_rows
 from tests.gate.honest import Setup, measured_code, measured_kv_quant, measured_niah, measured_parity
 

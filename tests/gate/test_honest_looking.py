@@ -8,7 +8,7 @@ from gate.judge import conclude, judge
 from reports.claims import AcceptanceClaim, MemoryClaim
 from reports.measurement import Arm, Block, Measurement
 from reports.report import Report
-from tests.gate.claim_case_files import disagree, f_theta, parity, say, scale
+from tests.gate.claim_edits import disagree, f_theta, parity, say, scale
 from tests.gate.edits import asserted, edit_arm, edit_rows, set_claim, set_rows
 from tests.gate.honest import BYTES_PER_LAYER_TOKEN, LAYERS, SINK, WINDOW, Setup, measured_code, measured_niah
 

@@ -4,7 +4,7 @@ import pytest
 
 from reports.report import Report
 from tests.gate.asking import ask, found, named
-from tests.gate.claim_case_files import edit_codec, flip_verdict, kv_quant
+from tests.gate.claim_edits import edit_codec, flip_verdict, kv_quant
 
 CLAIM = named(kv_quant(), "kv_codec_worthwhile/lattice_d4")
 

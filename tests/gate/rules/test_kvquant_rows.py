@@ -7,7 +7,7 @@ import pytest
 
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.claim_case_files import edit_codec, errs, halved_error, kv_quant
+from tests.gate.claim_edits import edit_codec, errs, halved_error, kv_quant
 
 
 def first(report: Report, name: str, edit: Callable[[Any], Any]) -> Report:

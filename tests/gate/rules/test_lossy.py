@@ -3,7 +3,7 @@
 import pytest
 
 from tests.gate.asking import ask
-from tests.gate.claim_case_files import NGRAM, approximating, astray, scale
+from tests.gate.claim_edits import NGRAM, approximating, astray, scale
 from tests.gate.edits import edit_arm, set_first_row
 
 CODE = "SPEEDUP_LOSSY"

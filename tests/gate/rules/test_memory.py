@@ -6,7 +6,7 @@ from reports.claims import MemoryClaim
 from reports.memory import ArmMemory
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.claim_case_files import analytic, f_theta
+from tests.gate.claim_edits import analytic, f_theta
 from tests.gate.edits import edit_rows, set_first_row, set_rows, without_arm
 
 CLAIM = "kv_saving/f_theta"

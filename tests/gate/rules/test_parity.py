@@ -10,7 +10,7 @@ from reports.measurement import DrafterInfo
 from reports.parity import ParityBlock
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.claim_case_files import disagree, parity
+from tests.gate.claim_edits import disagree, parity
 from tests.gate.edits import edit_arm
 from tests.gate.honest import Setup, measured_code, measured_niah
 

@@ -10,7 +10,7 @@ from reports.claims import RecallClaim
 from reports.measurement import NATIVE_BASELINE_LABEL, Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.claim_case_files import say
+from tests.gate.claim_edits import say
 from tests.gate.edits import edit_arm, edit_rows, set_first_row, set_rows, without_arm
 from tests.gate.honest import Setup, measured_kv_quant, measured_niah
 
