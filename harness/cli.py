@@ -6,14 +6,15 @@ from typing import Annotated
 
 import typer
 
-import harness.commands.gate
+import harness.commands.gate.judge
 import harness.commands.models
-import harness.commands.report
-import harness.commands.train
-from harness.commands import code, doctor, eval, kvquant, niah, parity, presets
-from harness.errors import K3Error
-from harness.provenance import version_of
-from harness.stdout import guard_stdout
+import harness.commands.report.report
+import harness.commands.train.drafter
+from harness.base.errors import K3Error
+from harness.base.provenance import version_of
+from harness.base.stdout import guard_stdout
+from harness.commands import doctor, presets
+from harness.commands.run import code, eval, kvquant, niah, parity
 
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """The base of all usage errors of the parser, which Typer does not export by itself."""
@@ -38,10 +39,10 @@ app.command("code")(code.command)
 app.command("parity")(parity.command)
 app.command("kvquant")(kvquant.command)
 app.add_typer(presets.app, name="presets", help="List and show the presets.")
-app.add_typer(harness.commands.gate.app, name="gate", help="Judge reports; list and explain the rules.")
-app.add_typer(harness.commands.report.app, name="report", help="Show, compare, convert and import reports.")
+app.add_typer(harness.commands.gate.judge.app, name="gate", help="Judge reports; list and explain the rules.")
+app.add_typer(harness.commands.report.report.app, name="report", help="Show, compare, convert and import reports.")
 app.add_typer(harness.commands.models.app, name="models", help="List, fetch and verify models.")
-app.add_typer(harness.commands.train.app, name="train", help="Train a drafter for a model.")
+app.add_typer(harness.commands.train.drafter.app, name="train", help="Train a drafter for a model.")
 app.command("doctor")(doctor.command)
 
 

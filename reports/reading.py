@@ -8,13 +8,13 @@ from typing import get_args
 
 from pydantic import ValidationError
 
-from reports.files import SUFFIXES, RefusedFileError, find_files, read_bounded
 from reports.importers.base import ForeignFormatError, Importer, Source
 from reports.importers.registry import FOREIGN_KINDS, IMPORTER_NAMES, importer_of
-from reports.one_line import one_line
-from reports.record import digest_of
+from reports.records.record import digest_of
 from reports.report import IMPORTED_KINDS, SCHEMA_VERSION, Kind, Report, ReportError, describe_invalid
-from reports.strict_json import BYTE_ORDER_MARK, Document, Json, StrictJsonError, parse
+from reports.untrusted.files import SUFFIXES, RefusedFileError, find_files, read_bounded
+from reports.untrusted.one_line import one_line
+from reports.untrusted.strict_json import BYTE_ORDER_MARK, Document, Json, StrictJsonError, parse
 
 __all__ = [
     "OWN_SOURCE",

@@ -8,17 +8,17 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, ValidationError
 
-from reports.claims import Claim
-from reports.files import RefusedFileError, read_bounded
-from reports.kvquant import KvQuantResult
-from reports.measurement import Arm
-from reports.memory import MemoryTable
-from reports.one_line import one_line
-from reports.parity import ParityResult
-from reports.plan import PlanInfo, PresetInfo, WorkloadInfo
-from reports.provenance import Provenance
-from reports.record import Digest, Name, Record
-from reports.verdict import GateBlock
+from reports.records.claims import Claim
+from reports.records.codec_rows import KvQuantResult
+from reports.records.drafter_parity import ParityResult
+from reports.records.kv_memory import MemoryTable
+from reports.records.measurement import Arm
+from reports.records.plan import PlanInfo, PresetInfo, WorkloadInfo
+from reports.records.provenance import Provenance
+from reports.records.record import Digest, Name, Record
+from reports.records.verdict import GateBlock
+from reports.untrusted.files import RefusedFileError, read_bounded
+from reports.untrusted.one_line import one_line
 
 SCHEMA_VERSION: Literal[2] = 2
 Kind = Literal["niah", "code", "parity", "kv_quant", "chat", "benchmark"]

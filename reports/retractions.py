@@ -8,10 +8,10 @@ from typing import Annotated, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from reports.files import RefusedFileError, read_bounded
-from reports.one_line import one_line
-from reports.record import Digest, Name, Record
+from reports.records.record import Digest, Name, Record
 from reports.report import describe_invalid
+from reports.untrusted.files import RefusedFileError, read_bounded
+from reports.untrusted.one_line import one_line
 
 FILE_NAME = "RETRACTIONS.toml"
 MAX_BYTES = 2**20

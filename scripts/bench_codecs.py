@@ -4,8 +4,8 @@ import argparse
 
 import mlx.core as mx
 
-from harness.clock import now
-from harness.engines.mlx.codec import make_codec
+from harness.base.clock import now
+from harness.engines.mlx.kv_quant.codec import make_codec
 
 LIMITS = {"affine": 2.0, "d4": 20.0, "e8": 20.0}
 """Seconds for 100 MB, quantised and restored, by kind of codec; a rotation is within the same."""

@@ -3,12 +3,12 @@
 import statistics
 import sys
 
-from harness.clock import now
+from harness.base.clock import now
 from harness.engines.base import DecodeLimit, Engine
-from harness.lab import Lab, open_lab
-from harness.plan import make_plan
-from harness.preset_file import load_preset
-from harness.runner import Prepared, prepare
+from harness.plans.plan import make_plan
+from harness.plans.preset_file import load_preset
+from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.timed_run import Prepared, prepare
 from workloads.base import Prompt
 
 ROUNDS = 5

@@ -5,10 +5,10 @@ import statistics
 from collections import defaultdict
 from dataclasses import dataclass
 
-from harness.clock import now
+from harness.base.clock import now
 from harness.engines.base import Block, DecodeLimit, Engine
 from harness.engines.registry import DrafterRequest, EngineSettings, build
-from harness.lab import Lab, open_lab
+from harness.runs.loaded_verifier import Lab, open_lab
 from workloads.code import Code
 
 OVERHEAD = 0.05

@@ -3,10 +3,10 @@
 import random
 import sys
 
-from harness.lab import Lab, open_lab
-from harness.plan import make_plan
-from harness.preset_file import load_preset
-from harness.runner import prepare
+from harness.plans.plan import make_plan
+from harness.plans.preset_file import load_preset
+from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.timed_run import prepare
 
 LENGTHS = (1500, 3000, 6000)
 

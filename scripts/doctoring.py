@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from gate.judge import conclude, judge  # noqa: E402
+from gate.judging.judge import conclude, judge  # noqa: E402
 from tests.gate.doctoring.bases import BASES, base  # noqa: E402
 from tests.gate.doctoring.campaign import alone, cases  # noqa: E402
 from tests.gate.doctoring.doctoring import all_doctorings  # noqa: E402

@@ -10,10 +10,10 @@ import itertools
 from functools import cache
 from pathlib import Path
 
-from harness.engines.lossless_matrix import Cell, Results, cells, table
-from harness.engines.mlx.lossless_run import DRAFTS, ENGINES, Prompt
-from harness.lab import Lab, open_lab
-from reports.record import digest_of
+from harness.checks.lossless_matrix import Cell, Results, cells, table
+from harness.checks.mlx.lossless_run import DRAFTS, ENGINES, Prompt
+from harness.runs.loaded_verifier import Lab, open_lab
+from reports.records.record import digest_of
 from workloads.code import TEMPLATES, Code
 
 

@@ -7,9 +7,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from harness.errors import K3Error
-from harness.models.fetch import ensure
-from harness.models.random_dflash import RandomDflash, write_random_dflash
+from harness.base.errors import K3Error
+from harness.fetching.fetch import ensure
+from harness.training.drafter.random_weights import RandomDflash, write_random_dflash
 
 
 def main() -> int:

@@ -8,13 +8,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 import reports
+from harness.checks.mlx.record_drafts import record
 from harness.engines.mlx.drafters.load import load_drafter
-from harness.engines.mlx.recording import record
 from harness.engines.registry import DrafterRequest
-from harness.lab import open_lab
-from harness.preset import ParityPreset
-from harness.preset_file import load_preset
-from reports.recorded_drafts import RecordedDrafts
+from harness.plans.preset import ParityPreset
+from harness.plans.preset_file import load_preset
+from harness.runs.loaded_verifier import open_lab
+from reports.records.recorded_drafts import RecordedDrafts
 from reports.report import write_atomically
 from workloads.code import Code
 

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import harness.models
+from harness.checks.reference_logits import file_stem, record
+from harness.checks.verify_model import reference_logits
 from harness.models.faithfulness import text_digest
-from harness.models.recorded import file_stem, record
 from harness.models.resolve import resolve
-from harness.models.verify import reference_logits
 from reports.report import write_atomically
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from harness.training.tiny import Settings, Trainer, say  # noqa: E402
-from harness.training.tiny_corpus import tokenizer_texts  # noqa: E402
-from harness.training.tiny_export import export  # noqa: E402
-from harness.training.tiny_model import TinyConfig  # noqa: E402
-from harness.training.tiny_tokenizer import VOCABULARY, open_tokenizer, train_tokenizer  # noqa: E402
+from harness.training.tiny.corpus import tokenizer_texts  # noqa: E402
+from harness.training.tiny.export import export  # noqa: E402
+from harness.training.tiny.model import TinyConfig  # noqa: E402
+from harness.training.tiny.tokenizer import VOCABULARY, open_tokenizer, train_tokenizer  # noqa: E402
+from harness.training.tiny.train import Settings, Trainer, say  # noqa: E402
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from harness.text import ModelText
+from harness.models.model_text import ModelText
 
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"

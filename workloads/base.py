@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from reports.measurement import PromptSet
-from reports.plan import PromptRecord, tokens_digest
-from reports.record import digest_of
+from reports.records.measurement import PromptSet
+from reports.records.plan import PromptRecord, tokens_digest
+from reports.records.record import digest_of
 
 PromptStyle = Literal["chat", "completion"]
 

@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reports.measurement import PromptSet
+from reports.records.measurement import PromptSet
 from workloads.base import Prompt, PromptStyle, Tokenizer, common_prefix, common_suffix
 
 GENERATOR_VERSION = 1

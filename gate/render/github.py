@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from gate.judged import WARNINGS, JudgedFile, tally
+from gate.judging.judged_file import WARNINGS, JudgedFile, tally
 from gate.render.headline import headline_line, reason_line, withheld_line
 from gate.render.markdown import markdown_text
 from gate.render.text import described
-from reports.one_line import one_line
+from reports.untrusted.one_line import one_line
 
 SUMMARY_LIMIT = 1_000_000
 """Bytes; GitHub refuses a step summary of more than 1 MiB."""

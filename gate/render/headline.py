@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from gate.claim_kind import CLAIM_KINDS
-from gate.judge import Headline, JudgedClaim
-from gate.reasons import Reason
-from gate.registry import find_rule
-from reports.claims import AcceptanceClaim, BaseClaim, RecallClaim, SpeedupClaim
-from reports.one_line import one_line
+from gate.judging.judge import Headline, JudgedClaim
+from gate.judging.reasons import Reason
+from gate.judging.rule_set import find_rule
+from gate.rulebook.claim_kinds import CLAIM_KINDS
+from reports.records.claims import AcceptanceClaim, BaseClaim, RecallClaim, SpeedupClaim
+from reports.untrusted.one_line import one_line
 
 _LIMIT = 1000
 

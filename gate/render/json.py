@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from gate.judged import JudgedFile
-from reports.verdict import Violation
+from gate.judging.judged_file import JudgedFile
+from reports.records.verdict import Violation
 
 _PLACES = ("arm", "sample", "field", "found", "allowed")
 

@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from gate.judged import WARNINGS, JudgedFile
+from gate.judging.judged_file import WARNINGS, JudgedFile
 from gate.render.headline import headline_line, withheld_line
 from gate.render.text import described
-from reports.one_line import one_line
-from reports.verdict import Violation
+from reports.records.verdict import Violation
+from reports.untrusted.one_line import one_line
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold, not even escaped."""

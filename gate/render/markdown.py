@@ -3,7 +3,7 @@
 import html
 import re
 
-from reports.one_line import one_line
+from reports.untrusted.one_line import one_line
 
 _MARKUP = re.compile(r"[\\`*_{}\[\]()#!|~:@]|(?<=www)\.|\A[-+]|(?:(?<=\A\d)|(?<=\A\d\d))\.", re.IGNORECASE)
 

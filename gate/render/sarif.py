@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from gate.judged import WARNINGS, JudgedFile
-from gate.registry import RULE_SET, all_rules
+from gate.explain.story import markdown_story, text_story
+from gate.judging.judged_file import WARNINGS, JudgedFile
+from gate.judging.rule_set import RULE_SET, all_rules
 from gate.render.text import described
-from gate.rule import Rule
-from gate.story import markdown_story, text_story
-from reports.one_line import one_line
-from reports.verdict import Violation
+from gate.rulebook.rule import Rule
+from reports.records.verdict import Violation
+from reports.untrusted.one_line import one_line
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

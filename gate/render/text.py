@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from gate.judged import WARNINGS, JudgedFile, tally
+from gate.judging.judged_file import WARNINGS, JudgedFile, tally
 from gate.render.headline import headline_line, hint_line, reason_line, withheld_line
-from reports.one_line import one_line
-from reports.verdict import Violation
+from reports.records.verdict import Violation
+from reports.untrusted.one_line import one_line
 
 Span = tuple[str, str]
 """Text without control codes, and the style it has on a terminal (empty: none)."""

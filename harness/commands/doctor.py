@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from harness.provenance import PACKAGES, read_host, version_of
-from harness.remedies import MLX_REMEDY, TORCH_REMEDY
+from harness.base.provenance import PACKAGES, read_host, version_of
+from harness.base.remedies import MLX_REMEDY, TORCH_REMEDY
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.errors import ModelError
-from reports.one_line import one_line
+from harness.base.errors import ModelError
+from reports.untrusted.one_line import one_line
 
 if TYPE_CHECKING:
     from harness.models.listing import ListedModel
-    from reports.provenance import Faithfulness
+    from reports.records.provenance import Faithfulness
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -35,7 +35,7 @@ def list_command(json_output: JsonOption = False) -> None:
 @app.command("fetch")
 def fetch_command(name: Annotated[str, typer.Argument(help="A name of `k3 models list`.")]) -> None:
     """Download, check and convert a model once, and print its folder."""
-    from harness.models.fetch import ensure
+    from harness.fetching.fetch import ensure
 
     print(ensure(name).folder)
 
@@ -50,10 +50,10 @@ def verify_command(
     Both compute in float32, transformers over the same weights, dequantised where mlx-lm's are quantised. A model that
     runs in another type is compared in that type too, on the start of the text.
     """
-    from gate.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_RUN_AGREEMENT
+    from gate.rulebook.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_RUN_AGREEMENT
+    from harness.base.progress import bar
+    from harness.checks.verify_model import verify
     from harness.models.resolve import resolve
-    from harness.models.verify import verify
-    from harness.progress import bar
 
     with bar(f"Verifying {one_line(name)}") as progress:
         progress(0, 1, "looking it up")

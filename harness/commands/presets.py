@@ -5,7 +5,7 @@ from importlib import resources
 
 import typer
 
-from harness.preset_file import load_preset, preset_names
+from harness.plans.preset_file import load_preset, preset_names
 
 app = typer.Typer(rich_markup_mode=None)
 

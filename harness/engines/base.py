@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from reports.measurement import DrafterInfo, Restoration, StopReason
+from reports.records.measurement import DrafterInfo, Restoration, StopReason
 
 
 @dataclass(frozen=True)

@@ -4,21 +4,21 @@ import importlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from harness.base.errors import UsageError
+from harness.base.nearest import nearest
 from harness.engines.base import Engine
-from harness.errors import UsageError
-from harness.nearest import nearest
-from reports.measurement import RestorationMode
+from reports.records.measurement import RestorationMode
 
 if TYPE_CHECKING:
-    from harness.engines.mlx.load import Verifier
+    from harness.engines.mlx.verifier.load import Verifier
 
 ENGINES: dict[str, str] = {
-    "ar": "harness.engines.mlx.ar:ArEngine",
-    "native-baseline": "harness.engines.mlx.native_baseline:NativeBaselineEngine",
-    "incremental": "harness.engines.mlx.incremental:IncrementalEngine",
-    "fused": "harness.engines.mlx.fused:FusedEngine",
-    "fused-carry": "harness.engines.mlx.fused_carry:FusedCarryEngine",
-    "mlx-lm-speculative": "harness.engines.mlx.mlx_lm_speculative:MlxLmSpeculativeEngine",
+    "ar": "harness.engines.mlx.engines.ar:ArEngine",
+    "native-baseline": "harness.engines.mlx.engines.native_baseline:NativeBaselineEngine",
+    "incremental": "harness.engines.mlx.engines.incremental:IncrementalEngine",
+    "fused": "harness.engines.mlx.engines.fused:FusedEngine",
+    "fused-carry": "harness.engines.mlx.engines.fused_carry:FusedCarryEngine",
+    "mlx-lm-speculative": "harness.engines.mlx.engines.mlx_lm_speculative:MlxLmSpeculativeEngine",
 }
 DRAFTING = ("fused", "fused-carry", "mlx-lm-speculative")
 RESTORING = ("incremental", "fused")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from harness.engines.base import Block
-from reports import measurement
+from reports.records import measurement
 
 
 def speculation(blocks: Sequence[Block]) -> measurement.Speculation:

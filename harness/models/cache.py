@@ -11,7 +11,7 @@ from pathlib import Path
 
 import platformdirs
 
-from harness.errors import ModelError
+from harness.base.errors import ModelError
 from harness.models.registry import PackageSource
 
 CONVERTER = 1

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from harness.models.cache import cache_root
 from harness.models.folder import weight_files
-from reports.record import Digest, Record
+from reports.records.record import Digest, Record
 from reports.report import write_atomically
 
 _CHUNK = 8 * 1024**2

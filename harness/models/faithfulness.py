@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from harness.errors import ModelError
+from harness.base.errors import ModelError
 from harness.models.cache import CACHE_VARIABLE, cache_root
 from harness.models.digest import file_digest
 from harness.models.folder import CONFIG
-from reports.provenance import Faithfulness
-from reports.record import digest_of
+from reports.records.provenance import Faithfulness
+from reports.records.record import digest_of
 from reports.report import write_atomically
 
 

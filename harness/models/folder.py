@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import ModelError
+from harness.base.errors import ModelError
 
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from harness.models.faithfulness import load_faithfulness
 from harness.models.folder import read_config, read_header, weight_files
 from harness.models.resolve import ResolvedModel
-from reports.provenance import ModelInfo
+from reports.records.provenance import ModelInfo
 
 Role = Literal["verifier", "drafter", "f_theta", "proposer"]
 

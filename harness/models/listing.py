@@ -2,15 +2,15 @@
 
 from typing import Literal
 
-from harness.errors import ModelError
+from harness.base.errors import ModelError
 from harness.models.digest import known_digest
 from harness.models.faithfulness import load_faithfulness
 from harness.models.folder import read_config
 from harness.models.info import architecture
 from harness.models.registry import registry
 from harness.models.resolve import Located, locate
-from reports.provenance import Faithfulness
-from reports.record import Bytes, Name, Record
+from reports.records.provenance import Faithfulness
+from reports.records.record import Bytes, Name, Record
 
 
 class ListedModel(Record):

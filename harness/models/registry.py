@@ -8,9 +8,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from harness.errors import ModelError
-from harness.nearest import nearest
-from reports.record import Bytes, Digest, Name, Record
+from harness.base.errors import ModelError
+from harness.base.nearest import nearest
+from reports.records.record import Bytes, Digest, Name, Record
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 REGISTRY_FILE = Path(__file__).with_name("registry.toml")

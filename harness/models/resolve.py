@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from harness.errors import ModelError
+from harness.base.errors import ModelError
 from harness.models.cache import package_folder
 from harness.models.digest import weights_digest
 from harness.models.folder import read_config, weight_files
@@ -21,7 +21,7 @@ from harness.models.registry import (
     registry,
     unknown_model,
 )
-from reports.record import Digest, Name, Record
+from reports.records.record import Digest, Name, Record
 
 RECORD = "k3.json"
 _ENVIRONMENT = re.compile(r"\$\{ENV:([A-Za-z_][A-Za-z0-9_]*)\}")

@@ -2,7 +2,7 @@
 
 import torch
 
-from harness.errors import CannotRunError
+from harness.base.errors import CannotRunError
 
 
 def find_device(asked: str) -> torch.device:

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from reports.one_line import one_line
 from reports.report import Imported, Report, describe_invalid
-from reports.strict_json import Json
+from reports.untrusted.one_line import one_line
+from reports.untrusted.strict_json import Json
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 

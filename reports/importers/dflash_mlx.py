@@ -9,12 +9,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reports.claims import AcceptanceClaim, Claim, SpeedupClaim
 from reports.importers.base import Foreign, Importer, Source, mark, model_id, parse_foreign, report_id
-from reports.measurement import Arm, DrafterInfo, Measurement, Speculation, StatedRate
-from reports.plan import PlanInfo, PromptRecord, WorkloadInfo
-from reports.provenance import ModelInfo, Package, Provenance
-from reports.record import Count, Name
+from reports.records.claims import AcceptanceClaim, Claim, SpeedupClaim
+from reports.records.measurement import Arm, DrafterInfo, Measurement, Speculation, StatedRate
+from reports.records.plan import PlanInfo, PromptRecord, WorkloadInfo
+from reports.records.provenance import ModelInfo, Package, Provenance
+from reports.records.record import Count, Name
 from reports.report import Report
 
 BASELINE = "baseline"

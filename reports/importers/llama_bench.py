@@ -18,10 +18,10 @@ from reports.importers.base import (
     report_id,
     require,
 )
-from reports.measurement import Arm, Measurement, StatedRate
-from reports.plan import PlanInfo, PromptRecord, WorkloadInfo
-from reports.provenance import ModelInfo, Provenance
-from reports.record import Count, Name
+from reports.records.measurement import Arm, Measurement, StatedRate
+from reports.records.plan import PlanInfo, PromptRecord, WorkloadInfo
+from reports.records.provenance import ModelInfo, Provenance
+from reports.records.record import Count, Name
 from reports.report import Report
 
 NOTES = (

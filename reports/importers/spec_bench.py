@@ -19,11 +19,11 @@ from reports.importers.base import (
     report_id,
     require,
 )
-from reports.measurement import Arm, Measurement, Speculation
-from reports.one_line import one_line
-from reports.plan import PromptRecord, WorkloadInfo
-from reports.record import Count
+from reports.records.measurement import Arm, Measurement, Speculation
+from reports.records.plan import PromptRecord, WorkloadInfo
+from reports.records.record import Count
 from reports.report import Report
+from reports.untrusted.one_line import one_line
 
 FAILED = "ERROR"
 NOTES = (

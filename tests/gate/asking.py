@@ -1,10 +1,10 @@
 """Asking one rule about one report, without the others."""
 
-from gate.case import Case
-from gate.claims import propose
-from gate.registry import find_rule
-from gate.rule import Finding
-from reports.claims import Claim
+from gate.claims.timed import propose
+from gate.judging.rule_set import find_rule
+from gate.rulebook.report_view import Case
+from gate.rulebook.rule import Finding
+from reports.records.claims import Claim
 from reports.report import Report
 
 

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gate.judge import conclude
-from reports.measurement import NATIVE_BASELINE_LABEL, Block, Measurement, Mismatch, Restoration
-from reports.plan import PromptRecord, StopRules
+from gate.judging.judge import conclude
+from reports.records.measurement import NATIVE_BASELINE_LABEL, Block, Measurement, Mismatch, Restoration
+from reports.records.plan import PromptRecord, StopRules
 from reports.report import Imported, Report
 from tests.gate.edits import (
     asserted,
@@ -271,7 +271,7 @@ def other_prompt(report: Report) -> Report:
 
 def same_prompt_twice(report: Report) -> Report:
     """Sample 1 asks what sample 0 asked, everywhere, and the digest is of that."""
-    from gate.rules.prompts import digest_of_prompts
+    from gate.rules.plan.prompts import digest_of_prompts
 
     assert report.workload is not None
     first = report.workload.prompts[0]

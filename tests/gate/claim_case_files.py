@@ -6,7 +6,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gate.judge import conclude
+from gate.judging.judge import conclude
 from reports.report import Report
 from tests.gate.case_files import (
     FOLDER,

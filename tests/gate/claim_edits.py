@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from reports.claims import MemoryClaim, RecallClaim
-from reports.measurement import Measurement, Mismatch
-from reports.memory import ArmMemory
+from reports.records.claims import MemoryClaim, RecallClaim
+from reports.records.kv_memory import ArmMemory
+from reports.records.measurement import Measurement, Mismatch
 from reports.report import Report
 from tests.gate.case_files import drafting, dropped
 from tests.gate.edits import edit_arm, edit_rows, set_plan, set_rows

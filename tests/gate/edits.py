@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from reports.measurement import Arm, Measurement
+from reports.records.measurement import Arm, Measurement
 from reports.report import Report
 
 RowEdit = Callable[[Measurement], Measurement]

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gate.judge import conclude
+from gate.judging.judge import conclude
 from reports.report import load_report
 from tests.gate.case_files import document
 

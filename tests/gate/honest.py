@@ -1,7 +1,7 @@
 """Builds complete, honest schema-2 reports from a small simulation of times, for the tests of the gate.
 
 Everything is seeded: the same `Setup` gives the same report, byte for byte. `measured_*` give a report as a run leaves
-it (rows, no claims), `honest_*` the same after `gate.judge.conclude`.
+it (rows, no claims), `honest_*` the same after `gate.judging.judge.conclude`.
 """
 
 import hashlib
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from dataclasses import replace as replaced
 from datetime import UTC, datetime
 
-from gate.judge import conclude
-from reports.kvquant import (
+from gate.judging.judge import conclude
+from reports.records.codec_rows import (
     CodecArm,
     CodecSample,
     HeldOut,
@@ -24,7 +24,9 @@ from reports.kvquant import (
     StatedCodecVerdict,
     weighted_errors,
 )
-from reports.measurement import (
+from reports.records.drafter_parity import ParityBlock, ParityResult
+from reports.records.kv_memory import ArmMemory, LayerMemory, MemoryTable
+from reports.records.measurement import (
     NATIVE_BASELINE_LABEL,
     Arm,
     AuditedStream,
@@ -39,10 +41,8 @@ from reports.measurement import (
     StopReason,
     StreamAudit,
 )
-from reports.memory import ArmMemory, LayerMemory, MemoryTable
-from reports.parity import ParityBlock, ParityResult
-from reports.plan import PlanInfo, PresetInfo, PromptRecord, Run, StopRules, Warmup, WorkloadInfo
-from reports.provenance import Faithfulness, Host, ModelInfo, Package, Provenance, Source
+from reports.records.plan import PlanInfo, PresetInfo, PromptRecord, Run, StopRules, Warmup, WorkloadInfo
+from reports.records.provenance import Faithfulness, Host, ModelInfo, Package, Provenance, Source
 from reports.report import Kind, Report
 
 LAYERS = 30

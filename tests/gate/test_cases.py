@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.evidence import judge_evidence
-from gate.judged import JudgedFile
-from gate.registry import all_rules
+from gate.judging.judge_evidence import judge_evidence
+from gate.judging.judged_file import JudgedFile
+from gate.judging.rule_set import all_rules
 from reports.reading import read_evidence
 from reports.retractions import load_retractions
 from tests.gate.case_files import FOLDER, cases, compact

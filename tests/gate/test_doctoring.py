@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.judge import conclude, judge
+from gate.judging.judge import conclude, judge
 from tests.gate.doctoring.bases import BASES, base
 from tests.gate.doctoring.campaign import alone, cases, run_case, truth_about
 from tests.gate.doctoring.doctoring import FAMILIES, all_doctorings

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gate.judge import conclude, judge
-from reports.provenance import AsRun, Package
+from gate.judging.judge import conclude, judge
+from reports.records.provenance import AsRun, Package
 from reports.report import Report, load_report
 from tests.gate.edits import edit_arm, edit_rows, set_verifier
 

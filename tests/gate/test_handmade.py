@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gate.evidence import judge_evidence, report_of
-from gate.judge import conclude
-from reports.claims import Claim
+from gate.judging.judge import conclude
+from gate.judging.judge_evidence import judge_evidence, report_of
 from reports.reading import evidence_of
+from reports.records.claims import Claim
 from reports.report import Report
 from tests.gate.handmade import BASES, HandMade, evidence, handmade
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.judge import conclude, judge
+from gate.judging.judge import conclude, judge
 from reports.report import Report, parse_report, report_bytes
 from tests.gate import honest
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from gate.judge import conclude, judge
-from reports.claims import AcceptanceClaim, MemoryClaim
-from reports.measurement import Arm, Block, Measurement
+from gate.judging.judge import conclude, judge
+from reports.records.claims import AcceptanceClaim, MemoryClaim
+from reports.records.measurement import Arm, Block, Measurement
 from reports.report import Report
 from tests.gate.claim_edits import disagree, f_theta, parity, say, scale
 from tests.gate.edits import asserted, edit_arm, edit_rows, set_claim, set_rows

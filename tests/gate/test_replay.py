@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from gate.evidence import judge_evidence
-from gate.judge import judge
-from reports.claims import MemoryClaim, RecallClaim, SpeedupClaim
-from reports.measurement import Arm, DrafterInfo, Measurement, Restoration, Speculation
-from reports.memory import ArmMemory, LayerMemory, MemoryTable
+from gate.judging.judge import judge
+from gate.judging.judge_evidence import judge_evidence
 from reports.reading import evidence_of, import_report
+from reports.records.claims import MemoryClaim, RecallClaim, SpeedupClaim
+from reports.records.kv_memory import ArmMemory, LayerMemory, MemoryTable
+from reports.records.measurement import Arm, DrafterInfo, Measurement, Restoration, Speculation
 from reports.report import Report
 
 FIRST_TABLE = (

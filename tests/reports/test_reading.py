@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reports.importers.registry import IMPORTERS
-from reports.measurement import Arm, Measurement
 from reports.reading import (
     Invalid,
     Legacy,
@@ -18,6 +17,7 @@ from reports.reading import (
     import_report,
     read_evidence,
 )
+from reports.records.measurement import Arm, Measurement
 from reports.report import Report, ReportError, report_bytes
 
 ROW = Measurement(sample=0, repeat=0, prefill_s=0.25, decode_s=1.5, token_ids=(1, 2))

@@ -6,8 +6,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.claims import AcceptanceClaim, Interval, MemoryClaim, RecallClaim, SpeedupClaim
-from reports.measurement import (
+from reports.reading import evidence_of
+from reports.records.claims import AcceptanceClaim, Interval, MemoryClaim, RecallClaim, SpeedupClaim
+from reports.records.measurement import (
     Arm,
     AuditedStream,
     Block,
@@ -19,11 +20,10 @@ from reports.measurement import (
     StatedRate,
     StreamAudit,
 )
-from reports.plan import PlanInfo, PromptRecord, Run, WorkloadInfo
-from reports.provenance import Host, Provenance
-from reports.reading import evidence_of
+from reports.records.plan import PlanInfo, PromptRecord, Run, WorkloadInfo
+from reports.records.provenance import Host, Provenance
+from reports.records.verdict import GateBlock, Violation
 from reports.report import Report, report_bytes
-from reports.verdict import GateBlock, Violation
 
 count = st.integers(0, 2**53)
 number = st.floats(allow_nan=False, allow_infinity=False)

@@ -13,9 +13,9 @@ from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn import functional
 
-from harness.engines.mlx.drafters.dflash_config import DflashConfig, DflashLayerKind
-from harness.engines.mlx.drafters.draft_vocab import TENSOR, check_draft_vocab
-from harness.errors import EngineError, ModelError
+from harness.base.errors import EngineError, ModelError
+from harness.engines.dflash_config import DflashConfig, DflashLayerKind
+from harness.engines.draft_vocab import TENSOR, check_draft_vocab
 from harness.models.folder import weight_files
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

@@ -11,10 +11,10 @@ import torch
 import transformers
 from torch import Tensor, nn
 
+from harness.base.errors import ModelError
 from harness.engines.torch.stored import StoredWeights
 from harness.engines.torch.streamed import on_meta, streamed, units
-from harness.errors import ModelError
-from harness.models.tensor_names import Piece, pieces_of
+from harness.engines.torch.tensor_names import Piece, pieces_of
 
 SHOWN = 3
 """Tensors that did not fit which an error names."""

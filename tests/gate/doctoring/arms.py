@@ -2,7 +2,7 @@
 
 import random
 
-from reports.measurement import Arm, Measurement
+from reports.records.measurement import Arm, Measurement
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import ablated, any_arm, of_role, restoring, under_test

@@ -2,7 +2,7 @@
 
 import random
 
-from reports.measurement import Arm, Measurement, Mismatch
+from reports.records.measurement import Arm, Measurement, Mismatch
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import drafting, of_role, under_test

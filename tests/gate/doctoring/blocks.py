@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from reports.measurement import Block, Measurement
+from reports.records.measurement import Block, Measurement
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import drafting

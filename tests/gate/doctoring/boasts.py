@@ -2,7 +2,15 @@
 
 import random
 
-from reports.claims import Claim, KvQuantClaim, LosslessClaim, MemoryClaim, ParityClaim, RecallClaim, SpeedupClaim
+from reports.records.claims import (
+    Claim,
+    KvQuantClaim,
+    LosslessClaim,
+    MemoryClaim,
+    ParityClaim,
+    RecallClaim,
+    SpeedupClaim,
+)
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import any_arm, of_role, under_test

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gate.evidence import judge_evidence, report_of
-from gate.judge import conclude, judge
+from gate.judging.judge import conclude, judge
+from gate.judging.judge_evidence import judge_evidence, report_of
 from reports.reading import evidence_of
+from reports.records.verdict import Verdict, Violation
 from reports.report import Report
-from reports.verdict import Verdict, Violation
 from tests.gate.doctoring.bases import BASES, base
 from tests.gate.doctoring.doctoring import Doctoring, all_doctorings
 from tests.gate.doctoring.truth import Truth, truth_of

@@ -3,8 +3,8 @@
 import random
 from typing import Any
 
-from gate.claims import propose
-from reports.claims import (
+from gate.claims.timed import propose
+from reports.records.claims import (
     AcceptanceClaim,
     Claim,
     Interval,

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from reports.kvquant import CodecArm, CodecSample
+from reports.records.codec_rows import CodecArm, CodecSample
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.edits import set_plan

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from reports.measurement import Measurement
+from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import of_role, under_test

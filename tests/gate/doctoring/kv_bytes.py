@@ -3,8 +3,8 @@
 import random
 from collections.abc import Callable
 
-from reports.measurement import Measurement
-from reports.memory import ArmMemory, LayerMemory
+from reports.records.kv_memory import ArmMemory, LayerMemory
+from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import of_role

@@ -2,8 +2,8 @@
 
 import random
 
-from reports.measurement import NATIVE_BASELINE_LABEL, DrafterInfo
-from reports.provenance import Faithfulness, ModelInfo
+from reports.records.measurement import NATIVE_BASELINE_LABEL, DrafterInfo
+from reports.records.provenance import Faithfulness, ModelInfo
 from reports.report import Report
 from tests.gate.doctoring.arms import renamed
 from tests.gate.doctoring.doctoring import doctoring

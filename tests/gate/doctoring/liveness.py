@@ -2,7 +2,7 @@
 
 import random
 
-from reports.measurement import Measurement
+from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.doctoring.arms import without
 from tests.gate.doctoring.doctoring import doctoring

@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from reports.provenance import AsRun, Faithfulness
+from reports.records.provenance import AsRun, Faithfulness
 from reports.report import Imported, Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import any_arm

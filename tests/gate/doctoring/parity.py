@@ -2,8 +2,8 @@
 
 import random
 
-from reports.parity import ParityBlock, ParityResult, Recording
-from reports.recorded_drafts import shipped_recordings
+from reports.records.drafter_parity import ParityBlock, ParityResult, Recording
+from reports.records.recorded_drafts import shipped_recordings
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.prompts import fresh_digest

@@ -2,8 +2,8 @@
 
 import random
 
-from reports.claims import Claim
-from reports.measurement import Arm, Measurement
+from reports.records.claims import Claim
+from reports.records.measurement import Arm, Measurement
 from reports.report import Report
 from tests.gate.doctoring.reshape import arm_of
 

@@ -3,8 +3,8 @@
 import hashlib
 import random
 
-from reports.measurement import Measurement
-from reports.plan import PromptRecord
+from reports.records.measurement import Measurement
+from reports.records.plan import PromptRecord
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import under_test

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gate.rules.prompts import digest_of_prompts
-from reports.measurement import Arm, AuditedStream, Block, Measurement, Speculation, StreamAudit
-from reports.plan import PromptRecord, Run
+from gate.rules.plan.prompts import digest_of_prompts
+from reports.records.measurement import Arm, AuditedStream, Block, Measurement, Speculation, StreamAudit
+from reports.records.plan import PromptRecord, Run
 from reports.report import Report
 from tests.gate.edits import edit_arm, edit_rows
 

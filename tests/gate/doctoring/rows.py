@@ -2,9 +2,9 @@
 
 import random
 
-from gate.derive import paired_ratios
-from reports.measurement import Arm, Measurement
-from reports.plan import Run
+from gate.figures.derive import paired_ratios
+from reports.records.measurement import Arm, Measurement
+from reports.records.plan import Run
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import any_arm, any_row, of_role, under_test

@@ -2,8 +2,8 @@
 
 import random
 
-from reports.measurement import Measurement
-from reports.plan import Run, StopRules, Warmup
+from reports.records.measurement import Measurement
+from reports.records.plan import Run, StopRules, Warmup
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import any_arm, of_role, under_test

@@ -2,7 +2,7 @@
 
 import random
 
-from reports.measurement import Measurement
+from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import any_arm, any_row, drafting, factor, of_role, restoring, under_test

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from gate.case import Case
-from gate.claims import recompute, with_figures
-from gate.judge import conclude, judge
-from reports.claims import BaseClaim, Claim
+from gate.claims.timed import recompute, with_figures
+from gate.judging.judge import conclude, judge
+from gate.rulebook.report_view import Case
+from reports.records.claims import BaseClaim, Claim
+from reports.records.verdict import Verdict
 from reports.report import Report
-from reports.verdict import Verdict
 
 VALUE_TOLERANCE = 0.01
 """Relative distance within which a headline still says what the run showed."""

@@ -2,9 +2,9 @@
 
 import random
 
-from gate.judge import conclude
+from gate.judging.judge import conclude
+from reports.records.verdict import GateBlock, Violation
 from reports.report import Report
-from reports.verdict import GateBlock, Violation
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import claim_of, of_role
 from tests.gate.doctoring.reshape import paced

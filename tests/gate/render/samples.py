@@ -4,12 +4,12 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from gate.evidence import judge_evidence
-from gate.judge import JudgedClaim
-from gate.judged import JudgedFile
+from gate.judging.judge import JudgedClaim
+from gate.judging.judge_evidence import judge_evidence
+from gate.judging.judged_file import JudgedFile
 from reports.reading import Evidence, Invalid, Legacy, NotAReport, Unreadable
+from reports.records.verdict import Violation
 from reports.report import Report
-from reports.verdict import Violation
 from tests.gate.honest import Setup, honest_code
 
 HOSTILE = (

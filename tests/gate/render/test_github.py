@@ -2,7 +2,7 @@ import re
 
 from hypothesis import given
 
-from gate.judged import JudgedFile
+from gate.judging.judged_file import JudgedFile
 from gate.render.github import SUMMARY_LIMIT, annotations, summary
 from tests.gate.render import samples
 

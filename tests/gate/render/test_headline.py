@@ -1,6 +1,6 @@
 import pytest
 
-from gate.judge import JudgedClaim, judge
+from gate.judging.judge import JudgedClaim, judge
 from gate.render.headline import figure, headline_line, withheld_line
 from tests.gate.honest import Setup, honest_code, honest_niah
 from tests.gate.render.samples import HOSTILE

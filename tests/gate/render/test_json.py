@@ -2,7 +2,7 @@ import json
 
 from hypothesis import given
 
-from gate.judged import JudgedFile
+from gate.judging.judged_file import JudgedFile
 from gate.render.json import render
 from tests.gate.render import samples
 

@@ -2,7 +2,7 @@ from xml.etree import ElementTree
 
 from hypothesis import given
 
-from gate.judged import JudgedFile
+from gate.judging.judged_file import JudgedFile
 from gate.render.junit import render
 from tests.gate.render import samples
 

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 
-from gate.judged import JudgedFile
-from gate.registry import all_rules
+from gate.judging.judged_file import JudgedFile
+from gate.judging.rule_set import all_rules
 from gate.render.sarif import relative_uri, render
 from tests.gate.render import samples
 

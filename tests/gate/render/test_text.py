@@ -3,9 +3,9 @@ import io
 import pytest
 from hypothesis import given
 
-from gate.judged import JudgedFile
+from gate.judging.judged_file import JudgedFile
 from gate.render.text import described, write
-from reports.verdict import Violation
+from reports.records.verdict import Violation
 from tests.gate.render import samples
 
 

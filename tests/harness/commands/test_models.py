@@ -4,12 +4,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from harness.base.errors import ModelError
+from harness.checks import verify_model as verify_module
 from harness.commands.models import app
-from harness.errors import ModelError
-from harness.models import verify as verify_module
 from harness.models.registry import registry
 from harness.models.resolve import resolve
-from reports.provenance import AsRun, Faithfulness
+from reports.records.provenance import AsRun, Faithfulness
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import OutputError
+from harness.base.progress import silent
+from harness.base.provenance import read_source
 from harness.cli import run
-from harness.commands import eval as eval_module
-from harness.commands.eval import check_output, choose_output, measure
-from harness.errors import OutputError
-from harness.kinds import plan_of
-from harness.preset_file import load_preset
-from harness.progress import silent
-from harness.provenance import read_source
+from harness.commands.run import eval as eval_module
+from harness.commands.run.eval import check_output, choose_output, measure
+from harness.plans.kinds import plan_of
+from harness.plans.preset_file import load_preset
 from reports.report import Report, write_report
 from tests.gate.honest import Setup, honest_niah, measured_niah
 from tests.harness.commands.tiny_runs import tiny_model

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from harness.models.random_dflash import RandomDflash, write_random_dflash
-from tests.harness.engines.mlx.model_folders import write_folder
-from tests.harness.engines.mlx.tiny_models import SHAPE, verifier_of
+from harness.training.drafter.random_weights import RandomDflash, write_random_dflash
+from tests.harness.model_folders import write_folder
+from tests.harness.tiny_models import SHAPE, verifier_of
 
 
 def tiny_model(folder: Path, seed: int = 7) -> Path:

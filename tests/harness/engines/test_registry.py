@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from harness.base.errors import UsageError
 from harness.engines.registry import ENGINES, EngineSettings, build
-from harness.errors import UsageError
 
 NO_VERIFIER: Any = None
 

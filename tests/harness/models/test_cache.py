@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ModelError
+from harness.base.errors import ModelError
 from harness.models.cache import cache_root, exclusive, install, package_folder, require_space, workspace
 from harness.models.registry import PackageSource, entry
 

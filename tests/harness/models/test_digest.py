@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from harness.errors import ModelError
+from harness.base.errors import ModelError
 from harness.models.digest import known_digest, weights_digest
 
 

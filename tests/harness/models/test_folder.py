@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
-from harness.errors import ModelError
+from harness.base.errors import ModelError
 from harness.models.folder import INDEX, read_config, read_header, weight_files
 
 WHOLE = save({"a": np.arange(12, dtype=np.float32).reshape(3, 4), "b": np.ones(5, np.float16)})

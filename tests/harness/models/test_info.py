@@ -9,7 +9,7 @@ from safetensors.numpy import save_file
 from harness.models.faithfulness import store_faithfulness
 from harness.models.info import architecture, layer_types, model_info, stored_dtype
 from harness.models.resolve import resolve
-from reports.provenance import Faithfulness
+from reports.records.provenance import Faithfulness
 
 Make = Callable[..., Any]
 

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from harness.errors import ModelError
+from harness.base.errors import ModelError
 from harness.models.registry import PackageSource, ShippedSource, entry, parse_registry, registry
 
 FOLDER = '[models.a]\nsummary = "s"\nterms = "t"\n[models.a.source]\nkind = "folder"\npath = "x"\n'

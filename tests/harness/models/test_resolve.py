@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import ModelError
+from harness.base.errors import ModelError
 from harness.models import registry as registry_module
 from harness.models.digest import weights_digest
 from harness.models.resolve import resolve

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from harness.engines.mlx.drafters.dflash_config import DflashConfig, DflashLayerKind
-from harness.errors import CannotRunError
+from harness.base.errors import CannotRunError
+from harness.engines.dflash_config import DflashConfig, DflashLayerKind
 from harness.training.device import find_device, present
-from harness.training.drafter_blocks import blocks_of, draw_anchors, places_in
-from harness.training.drafter_checkpoint import Checkpoint
-from harness.training.drafter_loop import Loop, Surroundings
-from harness.training.drafter_net import DrafterNet, initialise
-from harness.training.drafter_recipe import TrainingRecipe
-from harness.training.drafter_verifier import Continued
+from harness.training.drafter.blocks import blocks_of, draw_anchors, places_in
+from harness.training.drafter.checkpoint import Checkpoint
+from harness.training.drafter.loop import Loop, Surroundings
+from harness.training.drafter.net import DrafterNet, initialise
+from harness.training.drafter.recipe import TrainingRecipe
+from harness.training.drafter.verifier import Continued
 
 HIDDEN, VOCAB, SIZE = 16, 40, 4
 

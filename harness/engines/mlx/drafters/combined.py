@@ -10,7 +10,7 @@ from typing import ClassVar
 import mlx.core as mx
 
 from harness.engines.mlx.drafters.base import DraftCounters
-from harness.engines.mlx.drafters.dflash import DflashDraft, DflashDrafter
+from harness.engines.mlx.drafters.dflash.drafter import DflashDraft, DflashDrafter
 from harness.engines.mlx.drafters.preference import DFLASH, Preference
 from harness.engines.mlx.drafters.suffixes import SuffixIndex
 

@@ -1,16 +1,16 @@
 """From a drafter request to a loaded drafter."""
 
+from harness.base.errors import UsageError
 from harness.engines.mlx.drafters.base import Drafter
 from harness.engines.mlx.drafters.combined import CombinedDrafter
-from harness.engines.mlx.drafters.dflash import DflashDrafter
-from harness.engines.mlx.drafters.dflash_torch import TorchDflashDrafter
+from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
+from harness.engines.mlx.drafters.dflash.torch_runtime import TorchDflashDrafter
 from harness.engines.mlx.drafters.manifest import check_manifest
 from harness.engines.mlx.drafters.model import ModelDrafter
 from harness.engines.mlx.drafters.ngram import NgramDrafter
 from harness.engines.mlx.drafters.shuffled import ShuffledDrafter
-from harness.engines.mlx.load import Verifier
+from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.registry import DrafterRequest
-from harness.errors import UsageError
 from harness.models.resolve import ResolvedModel, resolve
 
 PREFILL_CHUNK = 512

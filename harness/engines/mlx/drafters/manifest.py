@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from harness.engines.mlx.load import Verifier
-from harness.errors import EngineError, ModelError
+from harness.base.errors import EngineError, ModelError
+from harness.engines.mlx.verifier.load import Verifier
 from harness.models.digest import weights_digest
 
 MANIFEST = "manifest.json"

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import mlx.core as mx
 from mlx import nn
 
+from harness.base.errors import EngineError
 from harness.engines.acceptance import leading_matches
 from harness.engines.mlx.drafters.base import DraftCounters, token_ids
-from harness.engines.mlx.kv_layout import plain_caches
-from harness.engines.mlx.load import Verifier, load_verifier
 from harness.engines.mlx.memory import kv_bytes
-from harness.engines.mlx.rollback import trim
-from harness.errors import EngineError
+from harness.engines.mlx.verifier.load import Verifier, load_verifier
+from harness.engines.mlx.verifier.plain_caches import plain_caches
+from harness.engines.mlx.verifier.rollback import trim
 
 GROUP = 64
 """Weights that share a scale and an offset when a draft model is rounded: the default of mlx-lm's quantisation."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 import mlx.core as mx
 
 from harness.engines.mlx.drafters.base import DraftCounters
-from reports.recorded_drafts import RecordedDrafts
+from reports.records.recorded_drafts import RecordedDrafts
 
 
 class RecordedDraft:

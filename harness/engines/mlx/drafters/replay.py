@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import mlx.core as mx
 
+from harness.base.errors import EngineError
 from harness.engines.mlx.drafters.base import DraftCounters
-from harness.errors import EngineError
 
 Spoil = Callable[[list[int]], list[int]]
 """What is proposed instead of the tokens that really come next."""

@@ -4,7 +4,7 @@ import mlx.core as mx
 from mlx_lm.models.cache import make_prompt_cache
 
 from harness.engines.mlx.memory import kv_bytes, peak_bytes, reset_peak
-from tests.harness.engines.mlx.tiny_models import prompt_of, tiny_gemma
+from tests.harness.tiny_models import prompt_of, tiny_gemma
 
 
 def test_native_caches_count_the_slots_they_allocated() -> None:

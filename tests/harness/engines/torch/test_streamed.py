@@ -10,7 +10,7 @@ mx = pytest.importorskip("mlx.core")
 
 from harness.engines.torch.reference import Reference, open_reference  # noqa: E402
 from harness.engines.torch.streamed import Read, streamed, units  # noqa: E402
-from tests.harness.models.folders_4bit import CONFIGS, quantise, write_published  # noqa: E402
+from tests.harness.folders_4bit import CONFIGS, quantise, write_published  # noqa: E402
 
 IDS = [5, 7, 300, 7, 12, 5, 390]
 

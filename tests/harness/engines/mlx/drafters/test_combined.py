@@ -7,12 +7,12 @@ import pytest
 
 from harness.engines.base import DecodeLimit
 from harness.engines.mlx.drafters.combined import CombinedDrafter
-from harness.engines.mlx.drafters.dflash import DflashDrafter
+from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
 from harness.engines.mlx.drafters.preference import DFLASH, Preference
 from harness.engines.registry import DrafterRequest, EngineSettings, build
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
-from tests.harness.engines.mlx.lively_models import lively_gemma
-from tests.harness.engines.mlx.tiny_models import prompt_of, tiny_llama
+from tests.harness.lively_models import lively_gemma
+from tests.harness.tiny_models import prompt_of, tiny_llama
 
 
 @pytest.mark.parametrize("shuffle", [None, 1])

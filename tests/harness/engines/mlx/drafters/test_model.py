@@ -6,16 +6,16 @@ import mlx.core as mx
 import pytest
 from mlx_lm import convert
 
+from harness.base.errors import EngineError, UsageError
 from harness.engines.base import DecodeLimit
 from harness.engines.mlx.drafters.model import ModelDraft, ModelDrafter
-from harness.engines.mlx.fused import FusedEngine
-from harness.engines.mlx.fused_carry import FusedCarryEngine
-from harness.engines.mlx.load import Verifier, load_verifier
+from harness.engines.mlx.engines.fused import FusedEngine
+from harness.engines.mlx.engines.fused_carry import FusedCarryEngine
+from harness.engines.mlx.verifier.load import Verifier, load_verifier
 from harness.engines.registry import DrafterRequest, EngineSettings, build
-from harness.errors import EngineError, UsageError
-from harness.models.fetch import ensure
-from tests.harness.engines.mlx.lively_models import lively_gemma, lively_gemma4
-from tests.harness.engines.mlx.tiny_models import prompt_of, tiny_llama
+from harness.fetching.fetch import ensure
+from tests.harness.lively_models import lively_gemma, lively_gemma4
+from tests.harness.tiny_models import prompt_of, tiny_llama
 
 
 def greedy(verifier: Verifier, tokens: list[int], count: int) -> list[int]:

@@ -1,0 +1,1 @@
+"""Which claims a report can carry, and what their figures are."""

@@ -1,0 +1,120 @@
+"""The whole story of a rule, as `k3 gate explain`, SARIF help and docs/rules.md tell it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from gate.explain.examples import EXAMPLES
+from gate.explain.limits import Limit, limits_of
+from gate.judging.rule_set import all_rules
+from gate.rulebook.claim_kinds import ClaimKind
+from gate.rulebook.rule import ALL_METRICS, Rule
+
+SEVERITIES = {
+    "invalid": "the evidence is broken; nothing in the report may be said",
+    "withheld": "the claims it blocks are withheld; the rest stands",
+    "legacy": "a warning; the file is never citable",
+}
+
+
+def facts(rule: Rule) -> Iterator[tuple[str, str]]:
+    """Label and text of each part of the story, in the order it is told."""
+    yield "Catches", rule.catches
+    yield "Why", rule.why
+    yield "Fix", rule.fix
+    yield "Blocks", blocked(rule)
+    yield "Severity", f"{rule.severity}: {SEVERITIES[rule.severity]}"
+    yield "Since", f"rule set {rule.since}"
+    for limit in limits_of(rule):
+        yield "Threshold", threshold(limit)
+    example = EXAMPLES.get(rule.code)
+    if example is not None:
+        yield "Bad", example.bad
+        yield "Good", example.good
+
+
+def claim_facts(kind: ClaimKind) -> Iterator[tuple[str, str]]:
+    """The same of a kind of claim: what it asserts, how it is computed, which rules stand in its way."""
+    yield "Asserts", kind.asserts
+    yield "Computed", kind.computed
+    own, common = blockers(kind.metric)
+    yield "Blocked", ", ".join(own) or "by no rule of its own"
+    yield "And by", f"the {len(common)} rules that block every claim: {', '.join(common)}"
+
+
+def blockers(metric: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Codes of the rules that block claims of `metric` among others, and of those that block every claim."""
+    rules = [rule for rule in all_rules() if metric in rule.blocks]
+    common = tuple(rule.code for rule in rules if set(rule.blocks) == set(ALL_METRICS))
+    return tuple(rule.code for rule in rules if rule.code not in common), common
+
+
+def claim_document(kind: ClaimKind) -> dict[str, Any]:
+    """A kind of claim as JSON values, for `k3 gate claims --json`."""
+    own, common = blockers(kind.metric)
+    return {
+        "metric": kind.metric,
+        "title": kind.title,
+        "asserts": kind.asserts,
+        "computed": kind.computed,
+        "blocked_by": sorted((*own, *common)),
+    }
+
+
+def kind_of(rule: Rule) -> str:
+    """`evidence`, `claim`, or `file` for what no report alone can break."""
+    if rule.evidence is not None:
+        return "evidence"
+    return "claim" if rule.claim is not None else "file"
+
+
+def blocked(rule: Rule) -> str:
+    """The metrics of the claims that the rule blocks, in words."""
+    return "every claim" if set(rule.blocks) == set(ALL_METRICS) else ", ".join(rule.blocks) or "nothing"
+
+
+def threshold(limit: Limit) -> str:
+    """`MIN_REPEATS = 3: Repeats a sample.`"""
+    return f"{limit.name} = {limit.value:g}" + (f": {limit.meaning}" if limit.meaning else "")
+
+
+def text_story(rule: Rule) -> str:
+    """The story in plain lines, the code and title first."""
+    lines = [f"{rule.code}: {rule.title}", *(f"{label}: {text}" for label, text in facts(rule))]
+    return "\n".join(lines)
+
+
+def markdown_story(rule: Rule) -> str:
+    """The story as a Markdown list, without a heading."""
+    return "\n".join(f"- **{label}.** {_markdown(text)}" for label, text in facts(rule))
+
+
+def markdown_claim(kind: ClaimKind) -> str:
+    """What a kind of claim is, as a Markdown list; the rules that block every claim are left to the table of rules."""
+    own, _ = blockers(kind.metric)
+    links = ", ".join(f"[{code}](#{code.lower()})" for code in own) or "by no rule of its own"
+    parts = (("Asserts", _markdown(kind.asserts)), ("Computed", _markdown(kind.computed)), ("Blocked by", links))
+    return "\n".join(f"- **{label}.** {text}" for label, text in parts)
+
+
+def _markdown(text: str) -> str:
+    """Declared text is ours and plain; only what Markdown would read as tags or emphasis is escaped."""
+    return text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+
+
+def document(rule: Rule) -> dict[str, Any]:
+    """The story as JSON values, for `k3 gate rules --json`."""
+    example = EXAMPLES.get(rule.code)
+    return {
+        "code": rule.code,
+        "title": rule.title,
+        "kind": kind_of(rule),
+        "severity": rule.severity,
+        "catches": rule.catches,
+        "why": rule.why,
+        "fix": rule.fix,
+        "blocks": list(rule.blocks),
+        "since": rule.since,
+        "thresholds": {limit.name: limit.value for limit in limits_of(rule)},
+        "bad": example.bad if example is not None else None,
+        "good": example.good if example is not None else None,
+    }

@@ -1,0 +1,1 @@
+"""Applying the rules: from a file to what may be said of it."""

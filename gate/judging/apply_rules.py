@@ -1,0 +1,105 @@
+"""Applying every rule to a report: what fired, how gravely, and which claims it stands in the way of."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from gate.judging.rule_set import all_rules
+from gate.rulebook.report_view import Case
+from gate.rulebook.rule import ClaimCheck, Finding, Rule, Severity
+from reports.records.claims import BaseClaim, Claim
+from reports.untrusted.one_line import one_line
+
+
+@dataclass(frozen=True)
+class Fired:
+    """A finding with its rule and the claims it blocks (all of them, asserted or not)."""
+
+    rule: Rule
+    finding: Finding
+    blocked: tuple[str, ...]
+    crashed: bool = False
+
+    @property
+    def severity(self) -> Severity:
+        """How grave this finding is; most are as grave as their rule."""
+        return self.finding.severity or self.rule.severity
+
+    def is_violation(self, asserted: frozenset[str]) -> bool:
+        """Broken evidence always is one; what only stands in the way of a claim is one if the claim is made."""
+        broken = self.rule.claim is None and not self.finding.outcome
+        return broken or self.crashed or any(name in asserted for name in self.blocked)
+
+
+def apply_all(case: Case) -> list[Fired]:
+    """Every finding of every rule, in the order of their codes."""
+    fired: list[Fired] = []
+    for rule in all_rules():
+        if rule.evidence is not None:
+            fired += _apply_evidence(rule, rule.evidence, case)
+        elif rule.claim is not None:
+            fired += _apply_claim(rule, rule.claim, case)
+    return fired
+
+
+def _apply_evidence(rule: Rule, check: Callable[[Case], Iterator[Finding]], case: Case) -> Iterator[Fired]:
+    findings, crash = _guarded(lambda: check(case))
+    for finding in findings:
+        yield Fired(rule, finding, _blocked(rule, finding, case))
+    if crash is not None:
+        yield _crashed(rule, crash, case)
+
+
+def _apply_claim(rule: Rule, check: ClaimCheck, case: Case) -> Iterator[Fired]:
+    """Findings of a claim rule; one that several claims share is one finding."""
+    merged: dict[Finding, list[str]] = {}
+    for claim in case.report.claims:
+        if claim.metric not in rule.blocks:
+            continue
+        findings, crash = _guarded(lambda claim=claim: check(case, claim))  # type: ignore[misc]
+        for finding in findings:
+            merged.setdefault(finding, []).append(claim.name)
+        if crash is not None:
+            yield _crashed(rule, crash, case)
+    for finding, names in merged.items():
+        yield Fired(rule, finding, tuple(dict.fromkeys(names)))
+
+
+def _guarded(run: Callable[[], Iterator[Finding]]) -> tuple[list[Finding], Exception | None]:
+    """What was found, and what went wrong: a crash must not become an acquittal, nor lose what was found before."""
+    found: list[Finding] = []
+    try:
+        for finding in run():
+            found.append(finding)
+    except Exception as error:
+        return found, error
+    return found, None
+
+
+def _crashed(rule: Rule, error: Exception, case: Case) -> Fired:
+    message = f"the rule itself failed ({type(error).__name__}: {error}); what cannot be judged is not admitted"
+    return Fired(rule, Finding(message, severity="invalid"), names_of(case.report.claims), crashed=True)
+
+
+def _blocked(rule: Rule, finding: Finding, case: Case) -> tuple[str, ...]:
+    """Broken evidence carries nothing; else the rule's metrics, of the claims that rest on the place of the finding."""
+    claims = case.report.claims
+    if (finding.severity or rule.severity) == "invalid":
+        return names_of(claims)
+    if finding.claim is not None:
+        return tuple(claim.name for claim in claims if claim.name == finding.claim)
+    touched: Iterable[Claim] = (claim for claim in claims if claim.metric in rule.blocks)
+    if finding.arm in case.names_under_test:
+        touched = (claim for claim in touched if finding.arm in (claim.arm, claim.baseline))
+    return names_of(touched)
+
+
+def spelled_out(messages: Iterable[str], shown: int, length: int) -> str:
+    """The first `shown` distinct messages, each of `length` characters at most, and how many others there are."""
+    distinct = list(dict.fromkeys(messages))
+    more = f" (and {len(distinct) - shown} more)" if len(distinct) > shown else ""
+    return "; ".join(one_line(message, length) for message in distinct[:shown]) + more
+
+
+def names_of(claims: Iterable[BaseClaim]) -> tuple[str, ...]:
+    """Names of the claims, in order."""
+    return tuple(claim.name for claim in claims)

@@ -1,0 +1,125 @@
+"""Judging many files: read one, judge it, keep what is printed of it, let go of the rest."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate.claims.untimed import parity_shown
+from gate.judging.judge_evidence import judge_evidence
+from gate.judging.judged_file import JudgedFile
+from gate.judging.retractions_near import RetractionFinder
+from reports.reading import Evidence, evidence_of, find_files, read_evidence
+from reports.report import Report
+from reports.untrusted.files import RefusedFileError, read_bounded
+
+PARITY_REQUIRED = "PARITY_REQUIRED"
+_PARITY_KIND = re.compile(rb'"kind"\s*:\s*"parity"')
+
+
+@dataclass(frozen=True)
+class Read:
+    """A file read and judged."""
+
+    evidence: Evidence
+    judged: JudgedFile
+
+    @property
+    def parity(self) -> frozenset[str]:
+        """Digests of the drafter weights whose parity an admissible parity report shows; else none."""
+        report = self.evidence.outcome
+        citable = isinstance(report, Report) and report.kind == "parity" and self.judged.verdict == "admissible"
+        return parity_shown(report) if citable and isinstance(report, Report) else frozenset()
+
+
+class Judge:
+    """Judges files in the light of what lies near them: what was retracted, and whose parity was shown.
+
+    A drafter's parity counts if an admissible parity report of the same weights lies in the folder of the judged
+    file, or was handed to `know`.
+    """
+
+    def __init__(self, tops: Sequence[Path] = (), named: Sequence[Path] = ()) -> None:
+        """`tops` and `named` are as for `RetractionFinder`.
+
+        Raises:
+            reports.retractions.RetractionsError: a named retractions file cannot be read.
+        """
+        self._retractions = RetractionFinder(tops, named)
+        self._known: frozenset[str] = frozenset()
+        self._folders: dict[Path, frozenset[str]] = {}
+
+    def know(self, parity: frozenset[str]) -> None:
+        """Take the parity of these drafter weights as shown."""
+        self._known |= parity
+
+    def read(self, path: Path) -> Read:
+        """Read and judge one file; whatever it holds is a finding, never an error.
+
+        Raises:
+            reports.retractions.RetractionsError: what is retracted near the file cannot be known.
+        """
+        first = self._judge(read_evidence(path), self._known)
+        if not needs_parity(first.judged):
+            return first
+        return self._judge(first.evidence, self._known | self.parity_in(path.parent))
+
+    def _judge(self, evidence: Evidence, parity: frozenset[str]) -> Read:
+        return Read(evidence, judge_evidence(evidence, self._retractions.in_force(evidence.path), parity))
+
+    def parity_in(self, folder: Path) -> frozenset[str]:
+        """What the parity reports directly in `folder` show; every folder is looked through once."""
+        if folder not in self._folders:
+            shown: frozenset[str] = frozenset()
+            for path in sorted(folder.glob("*.json")):
+                try:
+                    data = read_bounded(path)
+                except RefusedFileError:
+                    continue
+                if _PARITY_KIND.search(data):
+                    shown |= self._judge(evidence_of(data, path), frozenset()).parity
+            self._folders[folder] = shown
+        return self._folders[folder]
+
+
+def needs_parity(file: JudgedFile) -> bool:
+    """Some claim of the file waits for a parity report beside it."""
+    return any(PARITY_REQUIRED in claim.withheld_by for claim in file.claims)
+
+
+def judge_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> list[JudgedFile]:
+    """Judge files, and all *.json and *.jsonl below folders, sorted by path; one report in memory at a time.
+
+    What needs a parity report is judged again once every file was seen.
+
+    Raises:
+        reports.retractions.RetractionsError: what is retracted cannot be known, so nothing may be admitted.
+    """
+    judge = Judge(paths, named)
+    found = find_files(paths)
+    files = []
+    for path in found:
+        read = judge.read(path)
+        judge.know(read.parity)
+        files.append(read.judged)
+    return [judge.read(path).judged if needs_parity(file) else file for path, file in zip(found, files, strict=True)]
+
+
+def folders_without_reports(paths: Sequence[Path], files: Sequence[JudgedFile]) -> list[Path]:
+    """The folders among `paths` in which nothing that was judged is a report: most likely the wrong ones."""
+    reports = [Path(file.path) for file in files if not file.opened or file.verdict != "not_evidence"]
+    folders = [path for path in paths if path.is_dir()]
+    return [folder for folder in folders if not any(path.is_relative_to(folder) for path in reports)]
+
+
+def iterate_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[Read]:
+    """The same files in the same order, each with its report, in the light of all of them.
+
+    Raises:
+        reports.retractions.RetractionsError: what is retracted cannot be known.
+    """
+    judge = Judge(paths, named)
+    found = find_files(paths)
+    for path in found:
+        judge.know(judge.read(path).parity)
+    yield from (judge.read(path) for path in found)

@@ -1,0 +1,101 @@
+"""From what a file holds to what may be said of it: reports are judged, everything else gets its one finding."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gate.judging.judge import JudgedClaim, Judgement, judge
+from gate.judging.judged_file import JudgedFile
+from reports.reading import Evidence, Invalid, Legacy, NotAReport, Unreadable
+from reports.records.verdict import Verdict, Violation
+from reports.report import Report
+from reports.retractions import Retraction
+from reports.untrusted.one_line import one_line
+
+UNREADABLE = "UNREADABLE"
+SCHEMA_INVALID = "SCHEMA_INVALID"
+LEGACY_SCHEMA = "LEGACY_SCHEMA"
+RETRACTED = "RETRACTED"
+
+
+def judge_evidence(
+    evidence: Evidence, retractions: Sequence[Retraction] = (), parity: frozenset[str] = frozenset()
+) -> JudgedFile:
+    """Judge one file. `retractions` are the entries in force where it lies; those about it make it uncitable.
+
+    `parity` are digests of drafter weights whose parity another admissible report has shown.
+    """
+    report = report_of(evidence)
+    digests = _digests(evidence, report)
+    about = [entry for entry in retractions if entry.names(report.report_id if report else None, digests)]
+    taken_back = tuple(_retracted(entry, report) for entry in about)
+    match evidence.outcome:
+        case Report() as own:
+            return _judged(evidence, judge(own, taken_back, parity))
+        case Legacy(problem=problem):
+            return _legacy(evidence, report, problem, taken_back)
+        case NotAReport(reason=reason):
+            return replace(_file(evidence, "not_evidence", taken_back), reason=one_line(reason))
+        case Unreadable(message=message, could_not_open=True):
+            return _file(evidence, "not_evidence", (_violation(UNREADABLE, message),), opened=False)
+        case Unreadable(message=message) | Invalid(message=message):
+            return _file(evidence, "invalid", (_violation(SCHEMA_INVALID, message), *taken_back))
+
+
+def _judged(evidence: Evidence, judgement: Judgement) -> JudgedFile:
+    file = _file(evidence, judgement.verdict, judgement.violations)
+    return replace(file, claims=judgement.claims, reasons=judgement.reasons, headlines=judgement.headlines)
+
+
+def _legacy(
+    evidence: Evidence, report: Report | None, problem: str | None, taken_back: tuple[Violation, ...]
+) -> JudgedFile:
+    """An old schema says nothing that counts: one warning, and every claim of it withheld."""
+    version = evidence.schema_version
+    schema = f"schema {version}" if version is not None else "a file without a schema version"
+    message = f"{schema} is grandfathered as non-evidence and never citable; measure again"
+    violation = _violation(LEGACY_SCHEMA, f"{message} ({problem})" if problem else message)
+    codes = (LEGACY_SCHEMA, *((RETRACTED,) if taken_back else ()))
+    claims = tuple(
+        JudgedClaim(name=claim.name, metric=claim.metric, value=claim.value, status="withheld", withheld_by=codes)
+        for claim in (report.claims if report is not None else ())
+    )
+    return replace(_file(evidence, "legacy", (violation, *taken_back)), claims=claims)
+
+
+def _file(
+    evidence: Evidence, verdict: Verdict, violations: tuple[Violation, ...], *, opened: bool = True
+) -> JudgedFile:
+    return JudgedFile(
+        path=str(evidence.path),
+        source=evidence.source,
+        kind=evidence.kind,
+        schema_version=evidence.schema_version,
+        verdict=verdict,
+        violations=violations,
+        opened=opened,
+    )
+
+
+def report_of(evidence: Evidence) -> Report | None:
+    """The report in a file, of an old schema too; none if there is none."""
+    outcome = evidence.outcome.report if isinstance(evidence.outcome, Legacy) else evidence.outcome
+    return outcome if isinstance(outcome, Report) else None
+
+
+def _digests(evidence: Evidence, report: Report | None) -> frozenset[str]:
+    """Of the file, and of the file it was made from: an import does not launder what was taken back."""
+    original = report.imported.original_digest if report is not None and report.imported is not None else None
+    return frozenset(digest for digest in (evidence.digest, original) if digest is not None)
+
+
+def _retracted(entry: Retraction, report: Report | None) -> Violation:
+    """Blocks the claims that the entry names; all of them if it names none, or none that the report has."""
+    names = tuple(claim.name for claim in report.claims) if report is not None else ()
+    named = tuple(name for name in names if name in entry.claims) or names
+    superseded = f"; superseded by {entry.superseded_by}" if entry.superseded_by is not None else ""
+    message = f"retracted on {entry.date.isoformat()}: {entry.reason}{superseded}"
+    return _violation(RETRACTED, message, named)
+
+
+def _violation(code: str, message: str, claims: tuple[str, ...] = ()) -> Violation:
+    return Violation(code=code, message=one_line(message, 1000), claims=claims)

@@ -1,0 +1,60 @@
+"""One judged file: what every output format prints of it. Small, so that thousands can be kept."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gate.judging.judge import Headline, JudgedClaim
+from gate.judging.reasons import Reason
+from reports.records.verdict import Verdict, Violation
+
+WARNINGS = frozenset({"LEGACY_SCHEMA"})
+"""Codes that are reported and fail no build when they stand alone."""
+
+
+@dataclass(frozen=True)
+class JudgedFile:
+    """A file, what it was taken for, and what may be said of it.
+
+    `source` is `k3`, the name of an importer, or none where that cannot be told; `opened` is false when the file
+    system did not hand the file over, so that nothing could be judged. `reason` says why a file is taken for no report.
+    """
+
+    path: str
+    source: str | None
+    kind: str | None
+    schema_version: int | None
+    verdict: Verdict
+    violations: tuple[Violation, ...] = ()
+    claims: tuple[JudgedClaim, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    headlines: tuple[Headline, ...] = ()
+    opened: bool = True
+    reason: str | None = None
+
+    @property
+    def state(self) -> str:
+        """The verdict, or `unreadable` for a file that could not be opened."""
+        return self.verdict.replace("_", " ") if self.opened else "unreadable"
+
+    @property
+    def fails(self) -> bool:
+        """It was judged and breaks a rule that is more than a warning."""
+        return self.opened and any(violation.code not in WARNINGS for violation in self.violations)
+
+
+def exit_code(files: Iterable[JudgedFile]) -> int:
+    """2 if any file breaks a rule, else 3 if any could not be opened, else 0."""
+    judged = tuple(files)
+    if any(file.fails for file in judged):
+        return 2
+    return 0 if all(file.opened for file in judged) else 3
+
+
+def tally(files: Iterable[JudgedFile]) -> str:
+    """How many files there are, by state: `3 files: 1 admissible, 2 withheld`."""
+    counts: dict[str, int] = {}
+    for file in files:
+        counts[file.state] = counts.get(file.state, 0) + 1
+    total = sum(counts.values())
+    parts = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+    return f"{total} file{'s' if total != 1 else ''}{': ' if parts else ''}{parts}"

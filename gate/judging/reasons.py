@@ -1,0 +1,53 @@
+"""Why claims are withheld, in words: what each rule found that stands in their way.
+
+A claim that a report asserts against a rule makes a violation, which has its message. One that it withholds itself,
+as every run of K3 does, breaks nothing; its reader wants to know all the same.
+"""
+
+import re
+from collections.abc import Iterable
+
+from gate.judging.apply_rules import Fired, spelled_out
+from reports.records.record import Record
+
+SHOWN = 2
+"""Findings of one rule that are spelled out; the rest is counted."""
+
+LENGTH = 300
+"""Characters of one finding."""
+
+_RATIO = re.compile(r"\dx\b")
+"""A ratio: what is withheld is not printed on the way."""
+
+
+class Reason(Record):
+    """What one rule found, and the claims that it withholds."""
+
+    code: str
+    message: str
+    claims: tuple[str, ...]
+
+
+def reasons_of(fired: Iterable[Fired], withheld: Iterable[str]) -> tuple[Reason, ...]:
+    """One reason a rule that blocks a claim of `withheld`, in the order of the rules."""
+    names = tuple(withheld)
+    by_code: dict[str, list[Fired]] = {}
+    for hit in fired:
+        if any(name in hit.blocked for name in names):
+            by_code.setdefault(hit.rule.code, []).append(hit)
+    return tuple(_reason(code, hits, names) for code, hits in by_code.items())
+
+
+def _reason(code: str, hits: list[Fired], names: tuple[str, ...]) -> Reason:
+    blocked = {name for hit in hits for name in hit.blocked}
+    return Reason(
+        code=code,
+        message=spelled_out(map(_told, hits), SHOWN, LENGTH),
+        claims=tuple(name for name in names if name in blocked),
+    )
+
+
+def _told(hit: Fired) -> str:
+    """The finding; the rule's title where the finding names a ratio that nobody may quote."""
+    arm = f"{hit.finding.arm}: " if hit.finding.arm is not None else ""
+    return hit.finding.message if not _RATIO.search(hit.finding.message) else f"{arm}{hit.rule.title.lower()}"

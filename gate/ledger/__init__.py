@@ -1,0 +1,1 @@
+"""Figures in prose, held against the reports they cite."""

@@ -1,0 +1,137 @@
+"""The claim ledger: every marked figure in prose, checked against the report it names."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate.claims.timed import counted
+from gate.ledger.citations import Citations, Cited, Problem, StaleError
+from gate.ledger.marker import BrokenMarker, Marker, find_markers
+from gate.ledger.pointer import DanglingError, resolve, steps
+from gate.ledger.shown_figure import RATIO_UNITS, SHARE_UNITS, Figure, Share
+from gate.rulebook.report_view import Case
+from reports.records.claims import BaseClaim, Claim
+from reports.report import Report
+from reports.untrusted.files import RefusedFileError, read_bounded
+from reports.untrusted.one_line import one_line
+
+PROSE_SUFFIXES = (".md", ".markdown")
+_CLAIM_UNITS = {"x": RATIO_UNITS, "fraction": SHARE_UNITS, "accepted/drafted": SHARE_UNITS, "boolean": ("",)}
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One marked figure, or one file of prose that could not be read; `problem` is none where all agrees."""
+
+    path: str
+    line: int
+    figure: str
+    problem: Problem | None = None
+    message: str = ""
+
+
+def exit_code(entries: Iterable[LedgerEntry]) -> int:
+    """2 if a figure does not hold, else 3 if something could not be read, else 0."""
+    problems = {entry.problem for entry in entries if entry.problem is not None}
+    if problems - {"UNREADABLE"}:
+        return 2
+    return 3 if problems else 0
+
+
+def check_ledger(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[LedgerEntry]:
+    """An entry for every marked figure in `paths` (of folders, their Markdown files), by path and line.
+
+    Raises:
+        reports.retractions.RetractionsError: what is retracted near a cited report cannot be known.
+    """
+    citations = Citations(named)
+    for path in prose_files(paths):
+        try:
+            text = read_bounded(path).decode("utf-8")
+        except (RefusedFileError, UnicodeDecodeError) as error:
+            yield LedgerEntry(str(path), 0, "", "UNREADABLE", one_line(str(error)))
+            continue
+        for marker in find_markers(text):
+            yield _entry(path, marker, citations)
+
+
+def prose_files(paths: Sequence[Path]) -> list[Path]:
+    """`paths` themselves, and of folders the Markdown files below them (none under hidden folders); sorted."""
+    found: set[Path] = set()
+    for path in paths:
+        if not path.is_dir():
+            found.add(path)
+            continue
+        for folder, names, files in os.walk(path):
+            names[:] = [name for name in names if not name.startswith(".")]
+            found.update(Path(folder, name) for name in files if name.lower().endswith(PROSE_SUFFIXES))
+    return sorted(found, key=str)
+
+
+def _entry(path: Path, marker: Marker | BrokenMarker, citations: Citations) -> LedgerEntry:
+    if isinstance(marker, BrokenMarker):
+        return LedgerEntry(str(path), marker.line, "", "MARKER_BROKEN", marker.message)
+    figure = one_line(marker.figure.text)
+    try:
+        _hold(marker, citations.open(path, marker.path, marker.digest))
+    except StaleError as error:
+        return LedgerEntry(str(path), marker.line, figure, error.problem, one_line(str(error), 1000))
+    return LedgerEntry(str(path), marker.line, figure)
+
+
+def _hold(marker: Marker, cited: Cited) -> None:
+    """Raises `StaleError` unless the marked figure is what the report carries."""
+    assert cited.report is not None
+    if any(step.startswith("stated_") for step in marker.pointer.split("/")):
+        raise StaleError(
+            "NOT_ADMITTED", f"{marker.path}: {marker.pointer} is what a tool stated, not what was measured"
+        )
+    try:
+        value = resolve(cited.document, marker.pointer)
+    except DanglingError as error:
+        raise StaleError("POINTER_DANGLES", f"{marker.path}: {error}") from error
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise StaleError("POINTER_DANGLES", f"{marker.path}: {marker.pointer} is no number")
+    claim = _claim_at(cited.report, marker.pointer)
+    if claim is not None:
+        _must_be_admitted(cited, claim)
+        _must_have_unit(marker, claim)
+    _must_agree(marker, value)
+    if claim is not None and isinstance(marker.figure, Share):
+        _must_count(marker.figure, claim, cited.report)
+
+
+def _claim_at(report: Report, pointer: str) -> Claim | None:
+    """The claim that the pointer leads into."""
+    parts = steps(pointer)
+    return report.claims[int(parts[1])] if len(parts) > 2 and parts[0] == "claims" else None
+
+
+def _must_be_admitted(cited: Cited, claim: BaseClaim) -> None:
+    if any(admitted.claim.name == claim.name for admitted in cited.judged.headlines):
+        return
+    codes = next((judged.withheld_by for judged in cited.judged.claims if judged.name == claim.name), ())
+    raise StaleError("NOT_ADMITTED", f"{claim.name} is withheld ({', '.join(codes) or 'not claimed'})")
+
+
+def _must_have_unit(marker: Marker, claim: Claim) -> None:
+    """A ratio is not shown as a percentage, nor a share as a ratio: the number would be right and read wrong."""
+    figure = marker.figure
+    if not marker.pointer.endswith("/value") or not isinstance(figure, Figure):
+        return
+    if figure.unit not in _CLAIM_UNITS[claim.unit]:
+        raise StaleError("FIGURE_STALE", f"{figure.text} is shown, and the unit of {claim.name} is {claim.unit}")
+
+
+def _must_agree(marker: Marker, value: float) -> None:
+    figure = marker.figure
+    if not figure.agrees(value):
+        found = figure.of(value) if isinstance(figure, Figure) else f"{value:g}"
+        raise StaleError("FIGURE_STALE", f"{figure.text} is shown, {marker.pointer} is {found}")
+
+
+def _must_count(figure: Share, claim: BaseClaim, report: Report) -> None:
+    found = counted(Case(report), claim)
+    if found is not None and (found.correct, found.total) != (figure.part, figure.whole):
+        raise StaleError("FIGURE_STALE", f"{figure.text} is shown, the rows have {found.correct}/{found.total}")

@@ -1,0 +1,75 @@
+"""Markers in prose: HTML comments that tie the figure before them to a value in a report.
+
+1.62x <!-- k3: reports/evidence/run.json sha256:0123456789ab /claims/3/value -->
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gate.ledger.shown_figure import Figure, Share, figure_before
+
+_COMMENT = re.compile(r"<!--\s*k3\b(?P<colon>\s*:)?(?P<body>.*?)(?P<end>-->|\Z)", re.DOTALL | re.IGNORECASE)
+_BODY = re.compile(r"\s*(?P<path>\S+)\s+sha256:(?P<digest>[0-9a-f]{12,64})\s+(?P<pointer>/\S*)\s*\Z")
+_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
+_CODE_SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?P<code>.*?)(?<!`)(?P=ticks)(?!`)")
+FORM = "<!-- k3: PATH sha256:HEX /POINTER -->, HEX at least 12 digits"
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One marked figure: where it stands, what it shows, and the value it says it shows."""
+
+    line: int
+    figure: Figure | Share
+    path: str
+    digest: str
+    pointer: str
+
+
+@dataclass(frozen=True)
+class BrokenMarker:
+    """A comment that means to mark a figure and does not."""
+
+    line: int
+    message: str
+
+
+def find_markers(text: str) -> Iterator[Marker | BrokenMarker]:
+    """Every marker of a Markdown text in order; what stands in fenced code or in a code span is no comment."""
+    prose = _without_code(text)
+    for comment in _COMMENT.finditer(prose):
+        line = prose.count("\n", 0, comment.start()) + 1
+        yield _read(comment, line, text[: comment.start()])
+
+
+def _read(comment: re.Match[str], line: int, before: str) -> Marker | BrokenMarker:
+    body = _BODY.match(comment["body"]) if comment["colon"] and comment["end"] else None
+    if body is None:
+        return BrokenMarker(line, f"not of the form {FORM}")
+    figure = figure_before(before)
+    if figure is None:
+        return BrokenMarker(line, "no figure stands directly before the marker")
+    return Marker(line, figure, body["path"], body["digest"], body["pointer"])
+
+
+def _without_code(text: str) -> str:
+    """`text` with code blanked out, every character left of it in its place."""
+    fence: str | None = None
+    kept = []
+    for line in text.splitlines(keepends=True):
+        opening = _FENCE.match(line)
+        if fence is not None:
+            closes = opening is not None and opening["fence"].startswith(fence) and not line[opening.end() :].strip()
+            fence = None if closes else fence
+            kept.append(_blank(line))
+        elif opening is not None and "`" not in line[opening.end() :]:
+            fence = opening["fence"]
+            kept.append(_blank(line))
+        else:
+            kept.append(_CODE_SPAN.sub(lambda span: _blank(span[0]), line))
+    return "".join(kept)
+
+
+def _blank(text: str) -> str:
+    return "".join(char if char in "\r\n" else " " for char in text)

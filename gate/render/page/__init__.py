@@ -1,0 +1,1 @@
+"""Reports as a page for reviewers."""

@@ -1,0 +1,84 @@
+"""What a report says about itself, flat: a label and one line of text each, in the order people ask for them."""
+
+from collections.abc import Iterator
+
+from reports.records.plan import PlanInfo
+from reports.records.provenance import ModelInfo, Provenance
+from reports.report import Report
+from reports.untrusted.one_line import one_line
+
+LIMIT = 400
+
+
+def facts(report: Report) -> dict[str, str]:
+    """Label to text; what the report does not record is left out."""
+    return {label: one_line(str(value), LIMIT) for label, value in _all(report) if value not in (None, "", ())}
+
+
+def _all(report: Report) -> Iterator[tuple[str, object]]:
+    yield "report id", report.report_id
+    yield "kind", report.kind
+    yield "created", report.created_at.isoformat() if report.created_at is not None else None
+    if report.imported is not None:
+        yield "imported", f"by {report.imported.importer}: nothing in it was measured by K3, nothing is verified"
+        yield "original digest", report.imported.original_digest
+        yield "import notes", "; ".join(report.imported.notes)
+    if report.preset is not None:
+        yield "preset", report.preset.name
+        yield "preset digest", report.preset.digest
+        yield "overrides", " ".join(report.preset.overrides)
+        yield "run beside", report.preset.part_of
+    if report.provenance is not None:
+        yield from _provenance(report.provenance)
+    if report.parity is not None and report.parity.recording is not None:
+        recording = report.parity.recording
+        yield "recorded reference", f"{recording.digest}, made with {recording.made_with}"
+    if report.workload is not None:
+        yield "workload", report.workload.name
+        yield "seed", report.workload.seed
+        yield "workload digest", report.workload.digest
+        yield "prompt style", report.workload.prompt_style
+        yield "prompts", len(report.workload.prompts)
+    if report.plan is not None:
+        yield from _plan(report.plan)
+
+
+def _provenance(provenance: Provenance) -> Iterator[tuple[str, object]]:
+    source, host = provenance.source, provenance.host
+    if source is not None:
+        yield "version", source.version
+        dirty = {True: " (dirty)", False: "", None: " (unknown whether dirty)"}[source.dirty]
+        yield "commit", f"{source.git_commit}{dirty}" if source.git_commit is not None else None
+        yield "installed files", source.files
+    yield "arguments", " ".join(provenance.argv or ())
+    if host is not None:
+        yield "system", f"{host.os}, {host.machine}"
+        yield "chip", host.chip
+        yield "cores", host.cores
+        yield "memory", f"{host.memory / 2**30:.1f} GiB" if host.memory is not None else None
+        yield "python", host.python
+    yield "device", provenance.device
+    yield "blas", provenance.blas
+    yield "packages", ", ".join(f"{package.name} {package.version}" for package in provenance.packages or ())
+    for number, model in enumerate(provenance.models):
+        yield f"{model.role} {number}", _model(model)
+
+
+def _model(model: ModelInfo) -> str:
+    parts = [model.id, model.revision, model.weights, model.architecture, model.quantisation, model.dtype]
+    if model.faithfulness is not None:
+        agreed = model.faithfulness
+        parts.append(f"argmax agreement {agreed.argmax_agreement:g} with {agreed.reference}")
+    return ", ".join(part for part in parts if part is not None)
+
+
+def _plan(plan: PlanInfo) -> Iterator[tuple[str, object]]:
+    yield "plan digest", plan.digest
+    yield "samples", plan.samples
+    yield "repeats", plan.repeats
+    yield "timed runs", len(plan.order) if plan.order is not None else None
+    yield "warm-ups", sum(warmup.runs for warmup in plan.warmups) if plan.warmups is not None else None
+    yield "new tokens at most", plan.max_new_tokens
+    yield "prefill chunk", plan.prefill_chunk
+    yield "complete", plan.complete
+    yield "resumed", len(plan.resumes) or None

@@ -1,0 +1,72 @@
+"""A report in a table: an arm a row, its figures derived from the rows. What the rows do not allow is none.
+
+What is measured (seconds, bytes, answers) is shown as it is; a ratio is a claim, and shown only if the gate admits it.
+"""
+
+from dataclasses import dataclass
+
+from gate.figures import derive
+from gate.figures.intervals import Share
+from gate.judging.judged_file import JudgedFile
+from reports.records.claims import NullRatioClaim, SpeedupClaim
+from reports.records.measurement import Arm
+from reports.report import Report
+
+
+@dataclass(frozen=True)
+class ArmSummary:
+    """Medians over the rows of an arm: seconds, bytes, tokens a second.
+
+    `samples` ran, `planned` were meant to (none: not recorded). `ratio` is the admitted claim about its decode rate;
+    `ratio_withheld`, that there is one which is not admitted.
+    """
+
+    name: str
+    role: str
+    engine: str
+    restoration: str | None
+    rows: int
+    samples: int
+    planned: int | None
+    recalled: Share | None
+    prefill_s: float | None
+    decode_tok_s: float | None
+    ratio: SpeedupClaim | NullRatioClaim | None
+    ratio_withheld: bool
+    kv_bytes: float | None
+    acceptance: derive.Acceptance | None
+
+
+def summarise(report: Report, judged: JudgedFile) -> tuple[ArmSummary, ...]:
+    """A summary of every arm, in the order of the report, as `judged` allows."""
+    admitted = {headline.claim.name for headline in judged.headlines}
+    return tuple(_summary(report, arm, admitted) for arm in report.arms)
+
+
+def _ratio(report: Report, arm: Arm) -> SpeedupClaim | NullRatioClaim | None:
+    """The claim about the decode rate of `arm`."""
+    for claim in report.claims:
+        if isinstance(claim, SpeedupClaim | NullRatioClaim) and claim.metric != "e2e_speedup" and claim.arm == arm.name:
+            return claim
+    return None
+
+
+def _summary(report: Report, arm: Arm, admitted: set[str]) -> ArmSummary:
+    rows, ratio = arm.measurements, _ratio(report, arm)
+    shown = ratio is not None and ratio.name in admitted
+    return ArmSummary(
+        name=arm.name,
+        role=arm.role,
+        engine=arm.engine,
+        restoration=arm.restoration.mode if arm.restoration is not None else None,
+        rows=len(rows),
+        samples=len({row.sample for row in rows}),
+        planned=report.plan.samples if report.plan is not None else None,
+        recalled=derive.recall(arm),
+        prefill_s=derive.median_of(row.prefill_s for row in rows),
+        decode_tok_s=derive.median_of(derive.decode_rate(row) for row in rows),
+        ratio=ratio if shown else None,
+        ratio_withheld=ratio is not None and not shown,
+        kv_bytes=derive.median_of(derive.kv_bytes(row) for row in rows),
+        acceptance=derive.acceptance(arm),
+    )

@@ -1,0 +1,58 @@
+"""Figures of an arm as table cells, the same in every table K3 prints."""
+
+from gate.render.headline import figure
+from gate.render.tables.arm_summary import ArmSummary
+from reports.untrusted.one_line import one_line
+
+COLUMNS = (
+    "arm",
+    "role",
+    "engine",
+    "restoration",
+    "rows",
+    "recall",
+    "prefill s",
+    "decode tok/s",
+    "decode ratio",
+    "95 % interval",
+    "K/V MB",
+    "drafts accepted",
+)
+WORDS = 4
+"""The first columns hold words, the others figures."""
+
+WITHHELD = "WITHHELD"
+
+
+def cells(arm: ArmSummary) -> tuple[str, ...]:
+    """One cell a column; empty where the rows do not allow the figure."""
+    accepted, interval = arm.acceptance, arm.ratio.interval if arm.ratio is not None else None
+    return (
+        one_line(arm.name),
+        arm.role,
+        one_line(arm.engine),
+        arm.restoration or "",
+        _rows(arm),
+        f"{arm.recalled.correct}/{arm.recalled.total}" if arm.recalled is not None else "",
+        _number(arm.prefill_s),
+        _number(arm.decode_tok_s),
+        figure(arm.ratio.value, "x") if arm.ratio is not None else WITHHELD * arm.ratio_withheld,
+        f"{figure(interval.low)} to {figure(interval.high)}" if interval is not None else "",
+        _number(arm.kv_bytes / 1e6 if arm.kv_bytes is not None else None),
+        f"{accepted.rate:.2f}, {accepted.committed_per_block:.2f} a block" if accepted is not None else "",
+    )
+
+
+def _rows(arm: ArmSummary) -> str:
+    """`6 samples x 3` where every sample ran as often; `2 of 6 samples` where some are missing."""
+    some = "sample" if (arm.planned or arm.samples) == 1 else "samples"
+    if arm.planned is not None and arm.samples < arm.planned:
+        return f"{arm.samples} of {arm.planned} {some}"
+    if arm.samples == 0 or arm.rows % arm.samples:
+        return f"{arm.rows} rows of {arm.samples} {some}"
+    repeats = arm.rows // arm.samples
+    return f"{arm.samples} {some}" + (f" x {repeats}" if repeats > 1 else "")
+
+
+def _number(value: float | None) -> str:
+    return figure(value) if value is not None else ""

@@ -1,0 +1,146 @@
+"""A report under judgement, with look-ups that many rules share. Holds no thresholds and judges nothing."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from reports.records.measurement import Arm, Measurement, PromptSet
+from reports.records.plan import PromptRecord
+from reports.records.provenance import ModelInfo
+from reports.report import Report
+
+WEIGHTLESS_DRAFTERS = frozenset({"ngram", "prompt_lookup", "shuffled ngram"})
+"""Drafters that propose from the text itself; every other one is a model, and has weights to be identified by."""
+
+CHOOSING_DRAFTERS = frozenset({"combined", "shuffled combined"})
+"""Drafters that ask another proposer from block to block, so that a block has as many drafts as that one gave. What
+share of them was accepted says nothing of either, so their arms carry no claim of acceptance."""
+
+
+FOREIGN_ENGINES = frozenset({"mlx-lm-speculative"})
+"""Decoding loops of other projects that K3 runs beside its own: their faults are theirs."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A report and its arms by name and role.
+
+    `parity` holds what other judged reports have shown of drafters (`gate.claims.untimed.parity_shown`).
+    """
+
+    report: Report
+    parity: frozenset[str] = frozenset()
+
+    @cached_property
+    def memo(self) -> dict[tuple[str, ...], Any]:
+        """Figures that several rules derive from the same rows; filled by `gate.claims.timed`."""
+        return {}
+
+    @cached_property
+    def arms(self) -> dict[str, Arm]:
+        """Arms by name (the first of a name; duplicates are the business of a rule)."""
+        arms: dict[str, Arm] = {}
+        for arm in self.report.arms:
+            arms.setdefault(arm.name, arm)
+        return arms
+
+    @cached_property
+    def oracle(self) -> Arm | None:
+        """The first arm of role `oracle`."""
+        return next((arm for arm in self.report.arms if arm.role == "oracle"), None)
+
+    @cached_property
+    def null(self) -> Arm | None:
+        """The oracle run again, the A/A arm."""
+        return next((arm for arm in self.report.arms if arm.role == "null"), None)
+
+    @cached_property
+    def under_test(self) -> tuple[Arm, ...]:
+        """Arms whose performance may be claimed: role `sut` or `peer`."""
+        return tuple(arm for arm in self.report.arms if arm.role in ("sut", "peer"))
+
+    @cached_property
+    def names_under_test(self) -> frozenset[str]:
+        """Names of the arms under test."""
+        return frozenset(arm.name for arm in self.under_test)
+
+    @cached_property
+    def verifier(self) -> ModelInfo | None:
+        """The model whose greedy output is the truth, as provenance describes it."""
+        models = self.report.provenance.models if self.report.provenance is not None else ()
+        return next((model for model in models if model.role == "verifier"), None)
+
+    @cached_property
+    def layers(self) -> int | None:
+        """How many layers the verifier has."""
+        types = self.verifier.layer_types if self.verifier is not None else None
+        return len(types) if types else None
+
+    @cached_property
+    def prompts(self) -> dict[tuple[PromptSet, int], PromptRecord]:
+        """Prompts of the workload by set and sample."""
+        workload = self.report.workload
+        return {(prompt.prompt_set, prompt.sample): prompt for prompt in (workload.prompts if workload else ())}
+
+    def controls_of(self, arm: Arm) -> tuple[Arm, ...]:
+        """The arms with the same engine, exact layers, sink, window and eviction as `arm` and nothing restored.
+
+        The same engine: where its masks let a query see what was evicted, only a control that it ran itself recalls,
+        too, and shows it. The drafter may be another one, since it decides no token. What is not recorded is not known
+        to be the same.
+        """
+        wanted = _bounds(arm)
+        if wanted is None:
+            return ()
+        return tuple(
+            other
+            for other in self.report.arms
+            if other.role == "control"
+            and other.restoration is not None
+            and other.restoration.mode == "ablate"
+            and (other.engine, other.prompt_set) == (arm.engine, arm.prompt_set)
+            and _bounds(other) == wanted
+        )
+
+    @cached_property
+    def imported(self) -> bool:
+        """The report was made from another tool's file."""
+        return self.report.imported is not None
+
+
+def row_key(row: Measurement) -> tuple[int, int]:
+    """What pairs two rows of different arms: (sample, repeat)."""
+    return row.sample, row.repeat
+
+
+def restores(arm: Arm) -> bool:
+    """The arm is configured to put K/V back at evicted positions."""
+    return arm.restoration is not None and arm.restoration.mode in ("identity", "f_theta")
+
+
+def drafts(arm: Arm) -> bool:
+    """The arm is configured to decode speculatively."""
+    return arm.drafter is not None or arm.engine.startswith("fused")
+
+
+def chooses(arm: Arm) -> bool:
+    """The arm's drafter asks another proposer from block to block."""
+    return arm.drafter is not None and arm.drafter.name in CHOOSING_DRAFTERS
+
+
+def lossless(arm: Arm) -> bool:
+    """The arm must emit the verifier's own greedy stream: nothing is lost in its cache, whoever drafts."""
+    return arm.restoration is None or arm.restoration.mode in ("none", "identity")
+
+
+def foreign_peer(arm: Arm) -> bool:
+    """The arm runs another project's loop and is presented as a peer, so that nothing of ours rests on it."""
+    return arm.role == "peer" and arm.engine in FOREIGN_ENGINES
+
+
+def _bounds(arm: Arm) -> tuple[tuple[int, ...], int, int, str] | None:
+    """What an arm keeps and drops; none unless all of it is recorded."""
+    kept = arm.restoration
+    if kept is None or kept.exact_layers is None or kept.sink is None or kept.window is None or kept.eviction is None:
+        return None
+    return kept.exact_layers, kept.sink, kept.window, kept.eviction

@@ -1,0 +1,61 @@
+"""A rule: one function that looks at a report, declared once with its whole story."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from gate.rulebook.claim_kinds import CLAIM_KINDS
+from gate.rulebook.report_view import Case
+from reports.records.claims import Claim
+
+Severity = Literal["invalid", "withheld", "legacy"]
+Metric = str
+ALL_METRICS: tuple[Metric, ...] = tuple(CLAIM_KINDS)
+SPEEDUP: tuple[Metric, ...] = ("decode_speedup", "e2e_speedup")
+RECALL: tuple[Metric, ...] = ("oracle_recall", "native_baseline_recall", "restoration_recall", "arm_recall")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One place where a rule is broken: the message, the place, the figure found and the one allowed.
+
+    `claim` is set where the finding is about one claim only, `severity` where it is graver or milder than its rule.
+    `outcome` says that it is what the run found out about another's work: it stands in the way of claims, and the
+    evidence is whole.
+    """
+
+    message: str
+    arm: str | None = None
+    sample: int | None = None
+    field: str | None = None
+    found: str | None = None
+    allowed: str | None = None
+    claim: str | None = None
+    severity: Severity | None = None
+    outcome: bool = False
+
+
+EvidenceCheck = Callable[[Case], Iterator[Finding]]
+ClaimCheck = Callable[[Case, Claim], Iterator[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A declared rule.
+
+    At most one of `evidence` and `claim` is set. An evidence rule looks at the rows whatever is claimed, and its
+    finding is always a violation; a claim rule is asked for each claim whose metric it blocks, and its finding is
+    a violation only where that claim is asserted. A rule with neither is found outside the rows: when a file is read,
+    or in the list of retractions.
+    """
+
+    code: str
+    title: str
+    catches: str
+    why: str
+    fix: str
+    since: int
+    severity: Severity
+    blocks: tuple[Metric, ...]
+    evidence: EvidenceCheck | None = None
+    claim: ClaimCheck | None = None

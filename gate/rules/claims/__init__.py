@@ -1,0 +1,1 @@
+"""Stated claims against the rows they rest on."""

@@ -1,0 +1,207 @@
+"""Claims against the rows they are said to rest on."""
+
+from collections.abc import Iterator
+
+from gate.claims.timed import Figures, recompute
+from gate.figures.estimators import acceptances, derived_rate, rate, ratios
+from gate.rulebook import thresholds
+from gate.rulebook.registry import claim_rule, evidence_rule
+from gate.rulebook.report_view import Case
+from gate.rulebook.rule import Finding
+from reports.records.claims import (
+    AcceptanceClaim,
+    BaseClaim,
+    Claim,
+    MemoryClaim,
+    NullRatioClaim,
+    RecallClaim,
+    SpeedupClaim,
+)
+from reports.records.measurement import Arm
+from reports.untrusted.one_line import one_line
+
+
+@evidence_rule(
+    "CLAIM_NOT_REPRODUCIBLE",
+    title="A stated figure is not the one the rows give",
+    catches="A claim, asserted or withheld, whose value, interval, extremes or acceptance figures differ from those "
+    "recomputed; a claim the rows cannot give at all; a rate that a tool printed and its rows contradict; a gate block "
+    "that this gate, judging again, does not arrive at.",
+    why="A stored ratio is the easiest thing to edit: 2.58 is two key strokes away from 1.04.",
+    fix="Let the gate write claims and gate block (`k3 eval`); never edit them.",
+)
+def claim_not_reproducible(case: Case) -> Iterator[Finding]:
+    """A stated figure differs from the recomputed one. (The gate block is compared by `gate.judging.judge` itself.)"""
+    for claim in case.report.claims:
+        if case.imported:
+            yield from _imported(case, claim)
+        else:
+            yield from _own(case, claim)
+    for arm in case.report.arms:
+        yield from _stated_rates(arm)
+
+
+def _own(case: Case, claim: Claim) -> Iterator[Finding]:
+    figures = recompute(case, claim)
+    if figures is None:
+        yield _differs(claim, "value", claim.value, "nothing: the rows do not allow it")
+        return
+    stated, derived = _figures_of(claim), _parts(figures, claim)
+    for field in dict.fromkeys((*stated, *derived)):
+        ours, theirs = derived.get(field), stated.get(field)
+        if ours is None or theirs is None or not _equal(theirs, ours, thresholds.FIGURE_TOLERANCE, 1e-12):
+            yield _differs(claim, field, theirs, "nothing" if ours is None else f"{ours:.9g}")
+
+
+def _figures_of(claim: Claim) -> dict[str, float]:
+    """Every number a claim states, by its place."""
+    found = {"value": claim.value}
+    if claim.interval is not None:
+        found |= {"interval.low": claim.interval.low, "interval.high": claim.interval.high}
+    if isinstance(claim, SpeedupClaim) and claim.leave_one_out is not None:
+        found |= {f"leave_one_out.{i}": value for i, value in enumerate(claim.leave_one_out)}
+    if isinstance(claim, AcceptanceClaim):
+        found |= {f"by_position.{i}": value for i, value in enumerate(claim.by_position or ())}
+        if claim.committed_per_block is not None:
+            found["committed_per_block"] = claim.committed_per_block
+    return found
+
+
+def _parts(figures: Figures, claim: Claim) -> dict[str, float]:
+    """The same of the recomputed figures."""
+    found = {"value": figures.value}
+    if figures.interval is not None:
+        found |= {"interval.low": figures.interval[0], "interval.high": figures.interval[1]}
+    if isinstance(claim, SpeedupClaim) and figures.leave_one_out is not None:
+        found |= {f"leave_one_out.{i}": value for i, value in enumerate(figures.leave_one_out)}
+    if isinstance(claim, AcceptanceClaim):
+        found |= {f"by_position.{i}": value for i, value in enumerate(figures.by_position or ())}
+        if figures.committed_per_block is not None:
+            found["committed_per_block"] = figures.committed_per_block
+    return found
+
+
+def _imported(case: Case, claim: Claim) -> Iterator[Finding]:
+    """A tool's figure must be within a hundredth, or its rounding, of what an honest estimator makes of its rows."""
+    possible = list(_estimates(case, claim))
+    if not possible:
+        message = f"{claim.name}: {claim.value:.6g} is stated, and the rows do not give it"
+        yield Finding(message, claim.arm, None, "claims", f"{claim.value:.6g}", "none", claim.name, "withheld")
+    elif not any(_near(claim.value, value) for value in possible):
+        allowed = ", ".join(sorted({f"{value:.4g}" for value in possible}))
+        yield _differs(claim, "value", claim.value, allowed)
+
+
+def _estimates(case: Case, claim: Claim) -> Iterator[float]:
+    arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+    if isinstance(claim, SpeedupClaim | NullRatioClaim) and arm is not None and baseline is not None:
+        yield from ratios(arm, baseline, "e2e" if claim.metric == "e2e_speedup" else "decode")
+    elif isinstance(claim, AcceptanceClaim) and arm is not None:
+        found = acceptances(arm)
+        yield from found.values() if claim.denominator == "unknown" else filter(None, [found.get(claim.denominator)])
+    else:
+        figures = recompute(case, claim)
+        if figures is not None:
+            yield figures.value
+
+
+def _stated_rates(arm: Arm) -> Iterator[Finding]:
+    for stated in arm.stated_rates:
+        derived = derived_rate(arm, stated)
+        if derived is not None and not _near(stated.value, derived):
+            field = f"stated_rates.{stated.scope}.{stated.statistic}"
+            message = f"{arm.name}: {field} is {stated.value:.6g} tok/s, the rows give {derived:.6g}"
+            yield Finding(message, arm.name, None, field, f"{stated.value:.6g}", f"{derived:.6g}")
+    for row in arm.measurements:
+        printed, derived = row.stated_decode_tok_s, rate(row, "decode")
+        if printed is not None and derived is not None and not _near(printed, derived):
+            message = f"{arm.name}, sample {row.sample}: {printed:.6g} tok/s is printed, the row gives {derived:.6g}"
+            found, allowed = f"{printed:.6g}", f"{derived:.6g}"
+            yield Finding(message, arm.name, row.sample, "stated_decode_tok_s", found, allowed)
+
+
+def _near(stated: float, derived: float) -> bool:
+    return _equal(stated, derived, thresholds.STATED_TOLERANCE, thresholds.STATED_ROUNDING)
+
+
+def _equal(stated: float, derived: float, relative: float, absolute: float) -> bool:
+    return abs(stated - derived) <= max(relative * max(abs(stated), abs(derived)), absolute)
+
+
+def _differs(claim: BaseClaim, field: str, stated: float | None, derived: str) -> Finding:
+    shown = "nothing" if stated is None else f"{stated:.9g}"
+    message = f"{one_line(claim.name, 120)}: {field} is stated as {shown}, the rows give {derived}"
+    return Finding(message, claim.arm, None, f"claims.{field}", shown, derived[:60], claim.name)
+
+
+@evidence_rule(
+    "CLAIM_MISLABELLED",
+    title="A claim about other arms than its name says",
+    catches="A claim whose name is not metric/arm, whose arm does not have the role the metric is about, that is "
+    "measured against anything but the oracle, names an interval, baseline or control that such a claim has not, or is "
+    "admitted and withheld at once.",
+    why="A ratio against a slower peer is reproducible to the last digit, and no speed-up.",
+    fix="Let the gate propose the claims; the baseline is the arm of role oracle.",
+)
+def claim_mislabelled(case: Case) -> Iterator[Finding]:
+    """Metric, name, arm and baseline of a claim do not go together."""
+    roles = {"null_ratio": ("null",), "oracle_recall": ("oracle",)}
+    for claim in case.report.claims:
+        arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+        if not case.imported:
+            yield from _unlike_ours(claim)
+        if claim.name != f"{claim.metric}/{claim.arm}":
+            yield _mislabelled(claim, "name", claim.name, f"{claim.metric}/{claim.arm}")
+        if arm is None:
+            continue
+        wanted = roles.get(claim.metric, ("sut", "peer"))
+        if arm.role not in wanted:
+            yield _mislabelled(claim, "arm", f"{arm.name} of role {arm.role}", f"an arm of role {' or '.join(wanted)}")
+        compares = claim.metric in ("decode_speedup", "e2e_speedup", "null_ratio", "token_identity")
+        compares = compares or (isinstance(claim, MemoryClaim) and claim.basis == "measured")
+        if compares and (baseline is None or baseline.role != "oracle"):
+            found = f"{baseline.name} of role {baseline.role}" if baseline is not None else str(claim.baseline)
+            yield _mislabelled(claim, "baseline", found, "the arm of role oracle")
+
+
+def _unlike_ours(claim: Claim) -> Iterator[Finding]:
+    """What the gate never writes into a claim of that metric: another interval, a baseline or control without use."""
+    ratio = isinstance(claim, SpeedupClaim | NullRatioClaim)
+    method = "bootstrap" if ratio else "wilson"
+    if claim.interval is not None and claim.interval.method != method:
+        yield _mislabelled(claim, "interval.method", claim.interval.method, method)
+    if isinstance(claim, RecallClaim) and claim.baseline is not None:
+        yield _mislabelled(claim, "baseline", claim.baseline, "none; recall is of one arm")
+    if isinstance(claim, RecallClaim) and claim.control is not None and claim.metric != "restoration_recall":
+        yield _mislabelled(claim, "control", claim.control, "none; only recall by restoration has one")
+    if claim.status == "admitted" and claim.withheld_by:
+        yield _mislabelled(claim, "withheld_by", ", ".join(claim.withheld_by), "empty in a claim that is admitted")
+
+
+def _mislabelled(claim: BaseClaim, field: str, found: str, allowed: str) -> Finding:
+    message = f"{one_line(claim.name, 120)}: {field} is {found}; it must be {allowed}"
+    return Finding(message, claim.arm, None, f"claims.{field}", found[:80], allowed[:80], claim.name)
+
+
+@claim_rule(
+    "ACCEPTANCE_DENOMINATOR",
+    title="Acceptance that is not of the drafts",
+    catches="An acceptance over output tokens or an unknown denominator, or without committed per block and acceptance "
+    "by position.",
+    why="86 % per output token were 41 % of the drafts: the verifier's own tokens are not in that denominator.",
+    fix="Report accepted / drafted, committed per block and acceptance by position together.",
+    blocks=("acceptance",),
+)
+def acceptance_denominator(case: Case, claim: Claim) -> Iterator[Finding]:
+    """The figure divides by something else than drafts, or stands alone."""
+    if not isinstance(claim, AcceptanceClaim):
+        return
+    arm = case.arms.get(claim.arm)
+    if claim.denominator != "drafted":
+        true = acceptances(arm).get("drafted") if arm is not None else None
+        known = f"; of the drafts at most {true:.3g} were accepted" if true is not None else ""
+        message = f"{claim.arm}: {claim.value:.3g} is accepted drafts over {claim.denominator.replace('_', ' ')}{known}"
+        yield Finding(message, claim.arm, None, "claims.denominator", claim.denominator, "drafted")
+    if claim.committed_per_block is None or claim.by_position is None:
+        message = f"{claim.arm}: acceptance stands without committed per block or without acceptance by position"
+        yield Finding(message, claim.arm, None, "claims.by_position", "none", "three figures")

@@ -1,0 +1,1 @@
+"""Files that are no reports, or reports that were taken back."""

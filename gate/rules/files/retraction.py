@@ -1,0 +1,12 @@
+"""Reports that were taken back."""
+
+from gate.rulebook.registry import outside_rule
+
+RETRACTED = outside_rule(
+    "RETRACTED",
+    title="The report or a claim of it was retracted",
+    catches="A report, by its id or the digest of its file, that is listed in the retractions file.",
+    why="A figure that turned out wrong keeps being quoted; the file that says so must outrank its rows.",
+    fix="Cite what supersedes it.",
+    severity="withheld",
+)

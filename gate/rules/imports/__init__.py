@@ -1,0 +1,1 @@
+"""Fields that only imported reports have."""

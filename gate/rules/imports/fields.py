@@ -1,0 +1,58 @@
+"""Fields that only imports have: what another tool printed. A report of our own that fills them in states, unasked."""
+
+from collections.abc import Iterator
+
+from gate.rulebook.registry import evidence_rule
+from gate.rulebook.report_view import Case
+from gate.rulebook.rule import Finding
+from reports.records.claims import SpeedupClaim
+from reports.records.measurement import Arm, Measurement
+
+
+@evidence_rule(
+    "IMPORT_FIELD",
+    title="A figure of another tool in a report of our own",
+    catches="A report that is not imported and holds what only imports record: stated rates, acceptance, flags, an "
+    "estimator, accept lengths counted as other tools do, or the timing scope of a tool that times in one piece.",
+    why="What K3 measures it derives; a stated figure beside the rows is there to be quoted.",
+    fix="Remove the stated figures; import a file of another tool with `k3 report import`.",
+)
+def import_field(case: Case) -> Iterator[Finding]:
+    """A field for imports is set in a report that is none."""
+    if case.imported:
+        return
+    for arm in case.report.arms:
+        for field in _of_arm(arm):
+            yield _at(f"{arm.name}: {field}", field, arm.name)
+        for row in arm.measurements:
+            for field in _of_row(row):
+                yield _at(f"{arm.name}, sample {row.sample}, repeat {row.repeat}: {field}", field, arm.name, row.sample)
+    for claim in case.report.claims:
+        if isinstance(claim, SpeedupClaim) and claim.estimator is not None:
+            yield _at(f"claims: estimator {claim.estimator}", "claims.estimator", claim.arm)
+    for table in case.report.memory.arms if case.report.memory is not None else ():
+        if table.stated_formula_matches_run is not None:
+            yield _at("memory: stated_formula_matches_run", "memory.stated_formula_matches_run", None)
+
+
+def _of_arm(arm: Arm) -> Iterator[str]:
+    if arm.stated_rates:
+        yield "stated_rates"
+    if arm.stated_acceptance is not None:
+        yield "stated_acceptance"
+    if arm.timing_scope not in ("stages", None):
+        yield "timing_scope"
+
+
+def _of_row(row: Measurement) -> Iterator[str]:
+    if row.stated_restoration_active is not None:
+        yield "stated_restoration_active"
+    if row.stated_decode_tok_s is not None:
+        yield "stated_decode_tok_s"
+    if row.speculation is not None and row.speculation.accept_len_counts not in ("committed", None):
+        yield "speculation.accept_len_counts"
+
+
+def _at(place: str, field: str, arm: str | None, sample: int | None = None) -> Finding:
+    message = f"{place} is recorded by imports only; K3 derives it"
+    return Finding(message, arm, sample, field, "set", "nothing")

@@ -1,0 +1,1 @@
+"""Codecs of the K/V cache."""

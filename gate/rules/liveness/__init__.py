@@ -1,0 +1,1 @@
+"""Whether what an arm names did really run."""

@@ -1,0 +1,55 @@
+"""Evictions against the bounds that make them: every position outside sink + window, once in every layer."""
+
+from collections.abc import Iterator
+
+from gate.rulebook.registry import evidence_rule
+from gate.rulebook.report_view import Case
+from gate.rulebook.rule import Finding
+from reports.records.measurement import Arm, Measurement
+
+
+@evidence_rule(
+    "EVICTION_ARITHMETIC",
+    title="Evictions that the bounds do not give",
+    catches="A bounded arm whose evicted positions are more than sink, window, exact layers and the length of prompt "
+    "and output allow, or fewer than its full-attention layers must have dropped.",
+    why="Recall with a window of 16 is another claim than with 64; how much was dropped tells which of them ran.",
+    fix="Record the bounds that the engine ran with, and count evictions where they happen.",
+)
+def eviction_arithmetic(case: Case) -> Iterator[Finding]:
+    """The number of evictions belongs to other bounds."""
+    types = case.verifier.layer_types if case.verifier is not None else None
+    if types is None or case.imported:
+        return
+    for arm in case.report.arms:
+        kept = arm.restoration
+        if kept is None or kept.mode == "none" or kept.sink is None or kept.window is None:
+            continue
+        exact = frozenset(kept.exact_layers or ())
+        most = sum(layer not in exact for layer in range(len(types)))
+        least = sum(layer not in exact and kind == "full_attention" for layer, kind in enumerate(types))
+        for row in arm.measurements:
+            finding = _fault(arm, row, kept.sink + kept.window, least, most)
+            if finding is not None:
+                yield finding
+                break
+
+
+def _fault(arm: Arm, row: Measurement, bound: int, least: int, most: int) -> Finding | None:
+    """Between prefill and the last token, `least` to `most` layers drop what leaves the bound."""
+    gone, prompt = row.evicted_positions, row.prompt_tokens
+    if not gone or prompt is None or row.decode_tokens is None:  # that nothing was evicted is another rule's business
+        return None
+    low = least * max(0, prompt - bound - 1)
+    high = most * max(0, prompt + row.decode_tokens + 1 - bound)
+    if low <= gone <= high:
+        return None
+    return Finding(
+        f"{arm.name}, sample {row.sample}, repeat {row.repeat}: {gone} positions evicted; {prompt} prompt and "
+        f"{row.decode_tokens} decode tokens with sink + window {bound} give {low} to {high}",
+        arm=arm.name,
+        sample=row.sample,
+        field="evicted_positions",
+        found=str(gone),
+        allowed=f"{low} to {high}",
+    )

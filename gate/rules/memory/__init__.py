@@ -1,0 +1,1 @@
+"""Bytes of the K/V cache."""

@@ -1,0 +1,70 @@
+"""The analytic K/V tables of a report: whatever is claimed, their figures can be cited, so they are derived again."""
+
+from collections.abc import Iterator
+
+from gate.figures import kv_table
+from gate.rulebook.registry import evidence_rule
+from gate.rulebook.report_view import Case
+from gate.rulebook.rule import Finding
+from gate.rules.memory.claimed import Fault, table_sums
+from reports.records.kv_memory import ArmMemory
+from reports.records.measurement import Arm
+
+
+@evidence_rule(
+    "MEMORY_TABLE",
+    title="A table of K/V memory that its rows contradict",
+    catches="A table of an arm or sample that the report does not hold, a second one of an arm, layers that stand "
+    "twice or are of other kinds than the verifier's, sums that are none, or measured bytes and a "
+    "`formula_matches_run` that no row supports.",
+    why="89.8 % less memory stood in a table, not in a claim; a figure nobody claims is quoted all the same.",
+    fix="Let the runner write the table of the longest sample of each bounded arm, from its rows.",
+)
+def memory_table(case: Case) -> Iterator[Finding]:
+    """A table contradicts itself or the rows it is about."""
+    seen: set[str] = set()
+    for table in case.report.memory.arms if case.report.memory is not None and not case.imported else ():
+        arm = case.arms.get(table.arm)
+        if arm is None or table.arm in seen:
+            what = "is not in the report" if arm is None else "has a table already"
+            message = f"memory: arm {table.arm} {what}"
+            yield Finding(message, None, table.sample, "memory.arms", table.arm, "one table an arm")
+            continue
+        seen.add(table.arm)
+        for message, field, found, allowed in (*table_sums(table), *_rows(arm, table), *_kinds(case, table)):
+            yield Finding(f"{arm.name}: {message}", arm.name, table.sample, field, found, allowed)
+
+
+def _rows(arm: Arm, table: ArmMemory) -> Iterator[Fault]:
+    rows = kv_table.rows_of(arm, table)
+    lengths = {row.prompt_tokens for row in rows}
+    if lengths != {table.sequence_length}:
+        shown = ", ".join(sorted(map(str, lengths))) or "no row"
+        message = f"the table is about {table.sequence_length} positions of sample {table.sample}, which has {shown}"
+        yield message, "memory.sequence_length", str(table.sequence_length), shown
+    held = {row.kv_bytes_prefill for row in rows}
+    if table.measured_bytes is not None and table.measured_bytes not in held:
+        shown = ", ".join(sorted(map(str, held))) or "none"
+        message = f"the table says that {table.measured_bytes} bytes were measured, its rows {shown}"
+        yield message, "memory.measured_bytes", str(table.measured_bytes), shown
+    # The runner's flag is strict (the same byte count), the gate's own has slack: only a false yes is a fault.
+    if table.formula_matches_run is True and kv_table.formula_matches_run(arm, table) is not True:
+        message = "formula_matches_run is stated, and its rows do not support it"
+        yield message, "memory.formula_matches_run", "true", "false"
+
+
+def _kinds(case: Case, table: ArmMemory) -> Iterator[Fault]:
+    types = case.verifier.layer_types if case.verifier is not None else None
+    numbers = [layer.layer for layer in table.layers]
+    if len(set(numbers)) < len(numbers):
+        yield "a layer stands twice in the table", "memory.layers", str(len(numbers)), str(len(set(numbers)))
+    for layer in table.layers if types is not None else ():
+        kind = types[layer.layer] if types is not None and layer.layer < len(types) else "no layer of the verifier"
+        if layer.kind != kind:
+            yield (
+                f"layer {layer.layer} is {layer.kind} in the table, {kind} in the verifier",
+                "memory.layers",
+                layer.kind,
+                kind,
+            )
+            break

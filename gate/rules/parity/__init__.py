@@ -1,0 +1,1 @@
+"""Whether a port of a drafter proposes what its reference proposes."""

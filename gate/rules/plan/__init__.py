@@ -1,0 +1,1 @@
+"""What was planned and asked, against what was measured."""

@@ -1,0 +1,144 @@
+"""What was asked: the same prompts in every compared arm, distinct ones, and the ones the digest is of."""
+
+from collections.abc import Iterator
+
+from gate.rulebook.registry import claim_rule, evidence_rule
+from gate.rulebook.report_view import Case
+from gate.rulebook.rule import Finding
+from reports.records.claims import Claim
+from reports.records.measurement import Arm, Measurement
+from reports.records.plan import PromptRecord, WorkloadInfo
+from reports.records.record import digest_of
+
+
+@evidence_rule(
+    "PROMPT_MISMATCH",
+    title="Compared arms were asked different things",
+    catches="A row whose prompt digest or length is missing, is not that of the workload's prompt of this sample, or "
+    "is not the one the oracle was given.",
+    why="A shorter prompt is faster, and a needle that was moved is easier to find.",
+    fix="Tokenise each prompt once, give the same tokens to every arm and record their digest in every row.",
+)
+def prompt_mismatch(case: Case) -> Iterator[Finding]:
+    """The prompt of a row is unknown or another one than it must be."""
+    reference = {row.sample: row for row in reversed(case.oracle.measurements)} if case.oracle is not None else {}
+    for arm in case.report.arms:
+        for row in arm.measurements:
+            asked = case.prompts.get((arm.prompt_set, row.sample))
+            other = reference.get(row.sample) if arm.prompt_set == "main" else None
+            finding = _unknown(case, arm, row, asked) or _different(arm, row, asked, other)
+            if finding is not None:
+                yield finding
+
+
+def _unknown(case: Case, arm: Arm, row: Measurement, asked: PromptRecord | None) -> Finding | None:
+    complete = asked is not None and asked.digest is not None and asked.token_count is not None
+    if row.prompt_digest is not None and (case.imported or (complete and row.prompt_tokens is not None)):
+        return None
+    lacking = "no prompt digest" if row.prompt_digest is None else "no such prompt in the workload"
+    message = f"{_where(arm, row)}: {lacking}; whether the arms were asked the same cannot be told"
+    return Finding(message, arm.name, row.sample, "prompt_digest", "none", "a digest", severity="withheld")
+
+
+def _different(arm: Arm, row: Measurement, asked: PromptRecord | None, other: Measurement | None) -> Finding | None:
+    for source, digest, tokens in (
+        ("the workload", *((asked.digest, asked.token_count) if asked is not None else (None, None))),
+        ("the oracle", *((other.prompt_digest, other.prompt_tokens) if other is not None else (None, None))),
+    ):
+        if digest is not None and row.prompt_digest not in (None, digest):
+            message = f"{_where(arm, row)}: another prompt than that of {source} for this sample"
+            return Finding(message, arm.name, row.sample, "prompt_digest", str(row.prompt_digest)[:23], digest[:23])
+        if tokens is not None and row.prompt_tokens not in (None, tokens):
+            message = f"{_where(arm, row)}: a prompt of {row.prompt_tokens} tokens, that of {source} has {tokens}"
+            return Finding(message, arm.name, row.sample, "prompt_tokens", str(row.prompt_tokens), str(tokens))
+    return None
+
+
+@evidence_rule(
+    "PROMPT_REPEATED",
+    title="One prompt counted as several samples",
+    catches="Two samples of the workload, or of an arm, with the same prompt digest.",
+    why="One prompt repeated three times is n = 1, however the rows are numbered.",
+    fix="Generate distinct prompts; run one prompt several times as repeats of one sample.",
+)
+def prompt_repeated(case: Case) -> Iterator[Finding]:
+    """Distinct samples share a prompt."""
+    workload = case.report.workload
+    listed = [(prompt.sample, prompt.digest) for prompt in (workload.prompts if workload is not None else ())]
+    yield from _shared(listed, None)
+    for arm in case.report.arms:
+        yield from _shared([(row.sample, row.prompt_digest) for row in arm.measurements], arm.name)
+
+
+def _shared(prompts: list[tuple[int, str | None]], arm: str | None) -> Iterator[Finding]:
+    """A needle-free twin differs from its needle prompt, so it may not share a digest either."""
+    first: dict[str, int] = {}
+    for sample, digest in prompts:
+        if digest is not None and first.setdefault(digest, sample) != sample:
+            where = arm or "workload.prompts"
+            message = f"{where}: samples {first[digest]} and {sample} are the same prompt"
+            yield Finding(message, arm, sample, "prompt_digest", digest[:23], "distinct prompts")
+            return
+
+
+@claim_rule(
+    "NEEDLE_EXPOSED",
+    title="A needle that nothing had to restore",
+    catches="A claim of recall by restoration with a prompt whose needle lies in the sink, or in the window of the "
+    "question's first token, or whose position is not recorded.",
+    why="Sink and window are kept; a needle in them is recalled by an arm that restores nothing.",
+    fix="Place needles behind the sink and more than a window before the question, as the workload does.",
+    blocks=("restoration_recall",),
+)
+def needle_exposed(case: Case, claim: Claim) -> Iterator[Finding]:
+    """The needle of a prompt was not evicted when the question was read."""
+    arm = case.arms.get(claim.arm)
+    if arm is None or arm.restoration is None:
+        return
+    sink, window = arm.restoration.sink or 0, arm.restoration.window or 0
+    for sample in sorted({row.sample for row in arm.measurements}):
+        prompt = case.prompts.get((arm.prompt_set, sample))
+        places = (prompt.needle_first, prompt.needle_last, prompt.question_first) if prompt is not None else (None,)
+        first, last, question = places if len(places) == 3 else (None, None, None)
+        hidden = None not in (first, last, question) and sink <= first <= last < question - window  # type: ignore[operator]
+        if not hidden:
+            yield Finding(
+                f"sample {sample}: the needle lies at {first} to {last}, the question begins at {question}; sink "
+                f"{sink} and window {window} are kept",
+                arm=arm.name,
+                sample=sample,
+                field="workload.prompts.needle_first",
+                found=f"{first} to {last}",
+                allowed=f"{sink} to {question - window - 1 if question is not None else 'before the question'}",
+            )
+
+
+@evidence_rule(
+    "WORKLOAD_DIGEST",
+    title="The digest of the prompts is not of these prompts",
+    catches="A workload digest that is missing or is not the one recomputed from the prompt digests and answers.",
+    why="Answers and prompts edited after the run leave the old digest behind; without one, edits leave no trace.",
+    fix="Do not edit prompts; generate them anew with another seed.",
+)
+def workload_digest(case: Case) -> Iterator[Finding]:
+    """The stated digest of the prompt set is stale."""
+    workload = case.report.workload
+    if workload is None or case.imported:
+        return
+    derived = digest_of_prompts(workload)
+    if workload.digest is None:
+        message = "workload.digest: missing"
+        yield Finding(message, field="workload.digest", found="none", allowed=derived[:23], severity="withheld")
+    elif workload.digest != derived:
+        message = f"workload.digest: {workload.digest[:23]} is stated, the prompts and answers give {derived[:23]}"
+        yield Finding(message, field="workload.digest", found=workload.digest[:23], allowed=derived[:23])
+
+
+def digest_of_prompts(workload: WorkloadInfo) -> str:
+    """sha256 over `sample|set|digest|answer` of every prompt, a line each, in their order."""
+    lines = (f"{p.sample}|{p.prompt_set}|{p.digest}|{p.answer or ''}" for p in workload.prompts)
+    return digest_of("\n".join(lines).encode())
+
+
+def _where(arm: Arm, row: Measurement) -> str:
+    return f"{arm.name}, sample {row.sample}, repeat {row.repeat}"

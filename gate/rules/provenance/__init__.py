@@ -1,0 +1,1 @@
+"""Where a report comes from, and what its parts are called."""

@@ -1,0 +1,1 @@
+"""Whether answers were recalled, and by what."""

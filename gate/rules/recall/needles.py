@@ -1,0 +1,61 @@
+"""Where needles stand in their prompts, and the prompts without them: positions and depths that fit each other."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from gate.rulebook.registry import evidence_rule
+from gate.rulebook.report_view import Case
+from gate.rulebook.rule import Finding
+from reports.records.plan import PromptRecord
+
+DEPTH_SLACK = 1e-6
+"""Distance allowed between a needle's depth and its first token over the length."""
+
+Fault = tuple[str, str, str, str]
+"""Field, message, found, allowed."""
+
+
+@evidence_rule(
+    "NEEDLE_ARITHMETIC",
+    title="Needles that their prompts have no place for",
+    catches="A needle that ends before it begins or after the question, a question behind the end of the prompt, a "
+    "depth that is not the needle's place, a needle-free prompt without its twin, with a needle, or of another answer.",
+    why="Whether a needle lay outside sink and window is read off these positions.",
+    fix="Record positions and depth where the prompt is tokenised; edit none.",
+)
+def needle_arithmetic(case: Case) -> Iterator[Finding]:
+    """Positions of a prompt, or a prompt and its twin, contradict each other."""
+    if case.imported:
+        return
+    for prompt in case.prompts.values():
+        for field, message, found, allowed in (*_positions(prompt), *_twin(case, prompt)):
+            where = f"workload.prompts, {prompt.prompt_set} {prompt.sample}"
+            yield Finding(f"{where}: {message}", None, prompt.sample, f"workload.prompts.{field}", found, allowed)
+
+
+def _positions(prompt: PromptRecord) -> Iterator[Fault]:
+    marks = [
+        (name, place)
+        for name in ("needle_first", "needle_last", "question_first", "token_count")
+        if (place := getattr(prompt, name)) is not None
+    ]
+    for (name, place), (after, end) in pairwise(marks):
+        if place > end or (place == end and name != "needle_first"):
+            yield name, f"{name} is {place}, {after} {end}", str(place), f"before {end}"
+    depth, first, count = prompt.needle_depth, prompt.needle_first, prompt.token_count
+    if depth is not None and first is not None and count and abs(depth - first / count) > DEPTH_SLACK:
+        message = f"needle_depth is {depth:.6g}, its place {first} of {count}"
+        yield "needle_depth", message, f"{depth:.6g}", f"{first / count:.6g}"
+
+
+def _twin(case: Case, prompt: PromptRecord) -> Iterator[Fault]:
+    if prompt.prompt_set != "needle_free":
+        return
+    main = case.prompts.get(("main", prompt.sample))
+    if main is None:
+        yield "prompt_set", "a prompt without a needle, and none with it", "needle_free", "a main prompt too"
+    elif prompt.answer != main.answer:
+        message = f"the answer is {prompt.answer!r:.60}, with its needle {main.answer!r:.60}"
+        yield "answer", message, str(prompt.answer)[:60], str(main.answer)[:60]
+    if prompt.needle_first is not None or prompt.needle_last is not None:
+        yield "needle_first", "a needle in a prompt without one", str(prompt.needle_first), "none"

@@ -1,0 +1,235 @@
+"""Recall: who may claim it, beside which control, and whether the text supports the score."""
+
+from collections.abc import Iterator, Sequence
+
+from gate.figures import derive
+from gate.figures.intervals import Share, newcombe
+from gate.figures.what_ran import natively, restored
+from gate.rulebook import thresholds
+from gate.rulebook.registry import claim_rule
+from gate.rulebook.report_view import Case
+from gate.rulebook.rule import RECALL, Finding
+from gate.rules.recall.controls import needle_free_faults, right_control_faults
+from reports.records.claims import Claim, RecallClaim
+from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, Measurement
+
+MOST_PROMPTS = 1000
+"""As many as a run can ask; more are no advice."""
+
+
+@claim_rule(
+    "BASELINE_RECALL_CLAIM",
+    title="The baseline's recall, claimed for the system",
+    catches="An arm that restored and drafted in no row, or is labelled a native baseline, and claims recall other "
+    "than as one; or a native baseline's recall claimed by an arm that is not labelled so.",
+    why="The model's own cache recalls everything it is long enough for; that says nothing about the system.",
+    fix="Claim `native_baseline_recall` for a labelled baseline; make the system run for anything else.",
+    blocks=("restoration_recall", "arm_recall", "native_baseline_recall"),
+)
+def baseline_recall_claim(case: Case, claim: Claim) -> Iterator[Finding]:
+    """Recall is claimed under another arm's name."""
+    arm = case.arms.get(claim.arm)
+    if arm is None or arm.role == "oracle":
+        return
+    labelled = arm.system_under_test == NATIVE_BASELINE_LABEL
+    if claim.metric == "native_baseline_recall":
+        if not labelled:
+            label = arm.system_under_test or "nothing"
+            yield Finding(
+                f"{arm.name}: claims a native baseline's recall and is labelled {label}",
+                arm=arm.name,
+                field="system_under_test",
+                found=label,
+                allowed=NATIVE_BASELINE_LABEL,
+            )
+    elif labelled or natively(arm):
+        yield Finding(
+            f"{arm.name}: claims {claim.metric}, and 0 of its {len(arm.measurements)} rows restored or drafted"
+            if natively(arm)
+            else f"{arm.name}: claims {claim.metric} and is labelled {NATIVE_BASELINE_LABEL}",
+            arm=arm.name,
+            field="claims.metric",
+            found=claim.metric,
+            allowed="native_baseline_recall",
+        )
+
+
+@claim_rule(
+    "RECALL_SCOPE",
+    title="Recall of restoration from rows that did not restore",
+    catches="A claim of recall by restoration with a row in which restoration did not run, cannot be shown to have, or "
+    "put back less than one layer's positions.",
+    why="A run whose restoration took 1 ms for 5,000 tokens restored nothing, and recalled 5 of 5 from its own layers.",
+    fix="Count restored positions where they are written; claim recall by restoration only if every row restored.",
+    blocks=("restoration_recall",),
+)
+def recall_scope(case: Case, claim: Claim) -> Iterator[Finding]:
+    """Not every row ran with restoration."""
+    arm = case.arms.get(claim.arm)
+    if arm is None:
+        return
+    without = [row for row in arm.measurements if restored(arm, row) is not True or _hardly(arm, row)]
+    if without or not arm.measurements:
+        first, shown = without[0] if without else None, len(arm.measurements) - len(without)
+        yield Finding(
+            f"{arm.name}: restoration is shown in {shown} of {len(arm.measurements)} rows"
+            + (f" (not in sample {first.sample}, repeat {first.repeat})" if first is not None else ""),
+            arm=arm.name,
+            sample=first.sample if first is not None else None,
+            field="restored_positions",
+            found=str(shown),
+            allowed=f"all {len(arm.measurements)} rows",
+        )
+
+
+def _hardly(arm: Arm, row: Measurement) -> bool:
+    """Fewer positions were restored than one layer evicts. (Where none are counted, MISSING_LIVENESS says so.)"""
+    kept = arm.restoration
+    if row.restored_positions is None or row.prompt_tokens is None or kept is None:
+        return False
+    return row.restored_positions < row.prompt_tokens - (kept.sink or 0) - (kept.window or 0)
+
+
+@claim_rule(
+    "CONTROL_MISSING",
+    title="Recall by restoration without a control",
+    catches="A claim of recall by restoration without an arm on the same prompts that keeps the same exact layers, "
+    "evicts the same and restores nothing; or with one that evicted differently.",
+    why="A test that could not have failed proves nothing: exact full-attention layers alone recall 5 of 5.",
+    fix="Add an arm of role control: the same engine, exact layers, sink, window and eviction, restoration `ablate`.",
+    blocks=("restoration_recall",),
+)
+def control_missing(case: Case, claim: Claim) -> Iterator[Finding]:
+    """There is no control, or it is another experiment."""
+    arm = case.arms.get(claim.arm)
+    if arm is None:
+        return
+    controls = case.controls_of(arm)
+    named = claim.control if isinstance(claim, RecallClaim) else None
+    if not controls:
+        kept = arm.restoration
+        layers = kept.exact_layers if kept is not None else None
+        shown = "unknown" if layers is None else f"{len(layers)}"
+        yield Finding(
+            f"{arm.name}: no control with the same exact layers ({shown}), sink, window and eviction, nothing restored",
+            arm=arm.name,
+            field="arms.restoration",
+            found="none",
+            allowed="an arm of role control, mode ablate",
+        )
+    elif named is not None and named not in {control.name for control in controls}:
+        allowed = ", ".join(control.name for control in controls)
+        message = f"{arm.name}: names {named} as its control; with the same exact layers and eviction it is {allowed}"
+        yield Finding(message, arm.name, field="claims.control", found=named, allowed=allowed)
+    for control in controls:
+        yield from right_control_faults(arm, control)
+
+
+@claim_rule(
+    "CONTROL_RECALL_HIGH",
+    title="The coupon: a control that recalls as well, or cannot be told apart",
+    catches="A claim of recall by restoration whose control recalls nearly as much: the 95 % interval of the "
+    f"difference reaches below {thresholds.CONTROL_DIFFERENCE_FLOOR:g}. So it does where the prompts are too few to "
+    "tell arm and control apart; the message then says how many with the same shares would do.",
+    why="Recall carried by exact or native layers is there whatever the restoration does.",
+    fix="Restore the layers that carry recall instead of keeping them exact, or claim no more than `arm_recall`; where "
+    "the prompts are too few, ask more of them (`--samples`).",
+    blocks=("restoration_recall",),
+)
+def control_recall_high(case: Case, claim: Claim) -> Iterator[Finding]:
+    """The difference between arm and control is not clear."""
+    arm = case.arms.get(claim.arm)
+    ours = derive.recall(arm) if arm is not None else None
+    if arm is None or ours is None:
+        return
+    asked = {row.sample for row in arm.measurements}
+    for control in case.controls_of(arm):
+        theirs = derive.recall_at_most(control, asked)
+        if theirs is None:
+            message = f"{control.name}: not every row of {arm.name}'s samples is scored"
+            yield Finding(message, control.name, field="correct", found="none", allowed="every row")
+            continue
+        difference = newcombe(ours, theirs)
+        if difference.low < thresholds.CONTROL_DIFFERENCE_FLOOR:
+            enough = prompts_to_tell(ours, theirs)
+            few = f"; {ours.total} prompts are too few to tell, {enough} with these shares would do" if enough else ""
+            yield Finding(
+                f"{arm.name} recalls {ours.correct} of {ours.total}, its control {control.name} {theirs.correct} of "
+                f"{theirs.total}: the difference {difference.value:.3g} [{difference.low:.3g}, {difference.high:.3g}] "
+                f"must stay above {thresholds.CONTROL_DIFFERENCE_FLOOR:g}{few}",
+                arm=arm.name,
+                field="correct",
+                found=f"{difference.low:.3g}",
+                allowed=f"at least {thresholds.CONTROL_DIFFERENCE_FLOOR:g}",
+            )
+
+
+def prompts_to_tell(ours: Share, theirs: Share) -> int | None:
+    """The least number of prompts at which shares like these would be told apart; none if no reasonable one does.
+
+    Shares that a number of prompts cannot have are rounded to the arm's disadvantage.
+    """
+    if ours.rate - theirs.rate <= thresholds.CONTROL_DIFFERENCE_FLOOR:
+        return None  # the interval reaches below its middle, however many prompts there are
+    for total in range(ours.total + 1, MOST_PROMPTS + 1):
+        arm = Share(ours.correct * total // ours.total, total)
+        control = Share(-(-theirs.correct * total // theirs.total), total)
+        if newcombe(arm, control).low >= thresholds.CONTROL_DIFFERENCE_FLOOR:
+            return total
+    return None
+
+
+@claim_rule(
+    "ORACLE_RECALL_LOW",
+    title="A workload the model cannot do",
+    catches="A claim about recall, the oracle's own included, while the oracle itself recalls under "
+    f"{thresholds.ORACLE_RECALL_FLOOR:g}, or was not scored.",
+    why="Where the plain model fails, an arm that recalls as much as it has recalled nothing; and a 0 of the oracle is "
+    "about the prompts or the token budget, not about the model's cache.",
+    fix="Ask shorter or easier prompts, allow more new tokens, or take a model that can answer them.",
+    blocks=RECALL,
+)
+def oracle_recall_low(case: Case, claim: Claim) -> Iterator[Finding]:
+    """The oracle recalls too little."""
+    oracle = case.oracle
+    found = derive.recall(oracle) if oracle is not None else None
+    if oracle is None or found is None:
+        name = oracle.name if oracle is not None else None
+        message = f"{name or 'no oracle'}: its recall is not known, so {claim.arm}'s says nothing"
+        yield Finding(message, name, field="correct", found="none", allowed=f"{thresholds.ORACLE_RECALL_FLOOR:g}")
+    elif found.rate < thresholds.ORACLE_RECALL_FLOOR:
+        yield Finding(
+            f"{oracle.name}: recalls {found.correct} of {found.total}; at least {thresholds.ORACLE_RECALL_FLOOR:g} is "
+            "needed: the workload or its token budget does not fit the model",
+            arm=oracle.name,
+            field="correct",
+            found=f"{found.rate:.3g}",
+            allowed=f"at least {thresholds.ORACLE_RECALL_FLOOR:g}",
+        )
+
+
+@claim_rule(
+    "NEEDLE_CONTROL",
+    title="No proof that the code came from the prompt",
+    catches="A recall claim without the verifier's run on the same haystacks without their needles, or with one that "
+    "says a code all the same.",
+    why="A code that is guessed, or stands elsewhere in the prompt, is recalled by every arm and by no cache.",
+    fix="Add the needle-free control: every haystack with its needle line replaced, decoded by the oracle's engine.",
+    blocks=RECALL,
+)
+def needle_control(case: Case, claim: Claim) -> Iterator[Finding]:
+    """The needle-free control is missing, another experiment, or recalls."""
+    arm = case.arms.get(claim.arm)
+    if arm is None:
+        return
+    frees = _needle_free(case)
+    if not frees:
+        message = f"{arm.name}: no needle-free control; whether a code came from the haystack is not known"
+        yield Finding(message, arm.name, field="arms.prompt_set", found="none", allowed="an arm of set needle_free")
+        return
+    for free in frees:
+        yield from needle_free_faults(case, arm, free)
+
+
+def _needle_free(case: Case) -> Sequence[Arm]:
+    return [arm for arm in case.report.arms if arm.prompt_set == "needle_free"]

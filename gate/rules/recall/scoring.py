@@ -1,0 +1,92 @@
+"""Scores against the text they were given for."""
+
+from collections.abc import Iterator
+
+from gate.rulebook.registry import evidence_rule
+from gate.rulebook.report_view import Case
+from gate.rulebook.rule import RECALL, Finding
+from reports.records.codec_rows import CodecSample, KvQuantResult, OracleSample, SecondQuestion
+from reports.scoring import find_answer, first_turn, is_degenerate, score
+
+KV_CODEC = ("kv_codec_worthwhile",)
+
+
+@evidence_rule(
+    "RECALL_SCORING",
+    title="A score that the text does not support",
+    catches="A row counted as correct or wrong against its text: the answer stands only in a collapsed or cut text, in "
+    "lines copied from the prompt, or not at all; or no answer was recorded to score against.",
+    why="8 of 8 were recalled on a workload whose answer was empty, and 5 of 5 in streams that ended in a repeat.",
+    fix="Record the answer of every prompt and the text of every row; let the workload score, and edit nothing.",
+    blocks=(*RECALL, *KV_CODEC),
+)
+def recall_scoring(case: Case) -> Iterator[Finding]:
+    """Each stored score is formed again from the text."""
+    known: dict[tuple[str, str], bool] = {}
+    for arm in case.report.arms:
+        for row in arm.measurements:
+            if row.correct is not None:
+                prompt = case.prompts.get((arm.prompt_set, row.sample))
+                answer = prompt.answer if prompt is not None else None
+                where = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
+                yield from _scored(where, arm.name, row.sample, row.correct, row.text, answer, known)
+    if case.report.kv_quant is not None:
+        yield from _codec_scores(case, case.report.kv_quant, known)
+
+
+def _codec_scores(case: Case, result: KvQuantResult, known: dict[tuple[str, str], bool]) -> Iterator[Finding]:
+    """The same of codecs, and of the oracle they are compared with; both questions have one answer."""
+    rows: list[tuple[str, CodecSample | OracleSample]] = [("oracle", row) for row in result.oracle]
+    rows += [(arm.name, row) for arm in result.arms for row in arm.samples]
+    for name, row in rows:
+        prompt = case.prompts.get(("main", row.sample))
+        answer = prompt.answer if prompt is not None else None
+        said: list[tuple[str, CodecSample | OracleSample | SecondQuestion | None]] = [("", row)]
+        said.append((", second question", row.second))
+        for which, one in said:
+            if one is not None and one.correct is not None:
+                where = f"{name}, sample {row.sample}{which}"
+                yield from _scored(where, name, row.sample, one.correct, one.text, answer, known)
+
+
+def _scored(
+    where: str,
+    arm: str,
+    sample: int,
+    correct: bool,
+    text: str | None,
+    answer: str | None,
+    known: dict[tuple[str, str], bool],
+) -> Iterator[Finding]:
+    """The stored score against the one formed again; what nothing can be scored against is withheld, not invalid."""
+    if text is None or answer is None or not answer.strip():
+        if correct:
+            lacking = "answer" if text is not None else "text"
+            message = f"{where}: counted as correct, but no {lacking} is recorded to score"
+            yield Finding(message, arm, sample, lacking, "none", f"its {lacking}", severity="withheld")
+        return
+    key = (text, answer)
+    if key not in known:
+        known[key] = score(text, answer)
+    if known[key] != correct:
+        counted = "correct" if correct else "wrong"
+        yield Finding(
+            f"{where}: counted as {counted}, but {_why(text, answer)}",
+            arm=arm,
+            sample=sample,
+            field="correct",
+            found=str(correct).lower(),
+            allowed=str(known[key]).lower(),
+        )
+
+
+def _why(text: str, answer: str) -> str:
+    if score(text, answer):
+        return f"{answer!r} stands in its text"
+    if find_answer(text, answer):
+        return f"the text that holds {answer!r} collapsed into a repeat"
+    wanted = answer.casefold()
+    if wanted in text.casefold():
+        where = "as an echo or a part" if wanted in first_turn(text).casefold() else "after the end of the turn"
+        return f"{answer!r} stands in its text only {where}"
+    return f"{answer!r} does not stand in its text" + (", which collapsed" if is_degenerate(text) else "")

@@ -1,0 +1,39 @@
+"""Arms that lose something in their cache, and what may be said of their speed."""
+
+from collections.abc import Iterator
+
+from gate.claims.timed import sides
+from gate.figures import derive
+from gate.rulebook.registry import claim_rule
+from gate.rulebook.report_view import Case, lossless
+from gate.rulebook.rule import SPEEDUP, Finding
+from reports.records.claims import Claim
+
+
+@claim_rule(
+    "SPEEDUP_LOSSY",
+    title="Faster at saying something else",
+    catches="A speed-up of an arm that puts back an approximation or nothing, drafting or not, of which a stream is "
+    "not the oracle's, token for token, or has no token ids.",
+    why="Drafts are verified against the arm's own cache: what is lost there is lost in every token, and a stream that "
+    "went astray may well be easier to draft for.",
+    fix="Claim the arm's recall and saving; compare its speed with the same restoration decoded step by step.",
+    blocks=SPEEDUP,
+)
+def speedup_lossy(case: Case, claim: Claim) -> Iterator[Finding]:
+    """A lossy arm is said to be faster, and did not do the oracle's work."""
+    both = sides(case, claim)
+    if both is None or lossless(both[0]) or claim.value <= 1:
+        return
+    arm, baseline = both
+    same = derive.token_identity(arm, baseline)
+    if same is None or same.correct < same.total:
+        found = f"{same.correct} of {same.total}" if same is not None else "an unknown number of"
+        mode = arm.restoration.mode if arm.restoration is not None else "none"
+        yield Finding(
+            f"{arm.name}: of mode {mode}, continues {found} prompts as {baseline.name} does, token for token",
+            arm=arm.name,
+            field="token_ids",
+            found=found,
+            allowed="every prompt",
+        )

@@ -1,0 +1,67 @@
+"""Where streams ended: a ratio of rates is one only between streams that stopped alike."""
+
+from collections.abc import Iterator
+
+from gate.rulebook import thresholds
+from gate.rulebook.registry import claim_rule
+from gate.rulebook.report_view import Case, row_key
+from gate.rulebook.rule import SPEEDUP, Finding
+from reports.records.claims import Claim
+from reports.records.measurement import Arm, Measurement
+
+
+@claim_rule(
+    "EARLY_STOP",
+    title="A ratio of stops",
+    catches="Pairs that stopped for different reasons or at different lengths, or an arm whose longest stream has over "
+    "four times the tokens of its shortest.",
+    why="A median over samples of 128 and 7 tokens compares where streams ended, not how fast they came.",
+    fix="Decode the full budget in every arm (`ignore_turn_stop`), and record why each stream ended.",
+    blocks=SPEEDUP,
+)
+def early_stop(case: Case, claim: Claim) -> Iterator[Finding]:
+    """Arm and baseline did not stop alike."""
+    arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+    if arm is None or baseline is None:
+        return
+    partners = {row_key(row): row for row in baseline.measurements}
+    for row in arm.measurements:
+        partner = partners.get(row_key(row))
+        if partner is not None:
+            yield from _stops(case, arm, row, baseline, partner)
+    for one in (arm, baseline):
+        counts = [row.decode_tokens for row in one.measurements if row.decode_tokens]
+        if counts and max(counts) / min(counts) > thresholds.MAX_TOKENS_SPREAD:
+            yield Finding(
+                f"{one.name}: {min(counts)} to {max(counts)} decode tokens; at most "
+                f"{thresholds.MAX_TOKENS_SPREAD:g} times as many are comparable",
+                arm=one.name,
+                field="decode_tokens",
+                found=f"{max(counts) / min(counts):.3g}",
+                allowed=f"at most {thresholds.MAX_TOKENS_SPREAD:g}",
+            )
+
+
+def _stops(case: Case, arm: Arm, row: Measurement, baseline: Arm, partner: Measurement) -> Iterator[Finding]:
+    where = f"{arm.name} against {baseline.name}, sample {row.sample}, repeat {row.repeat}"
+    ours, theirs = _reason(case, row), _reason(case, partner)
+    if ours is None or ours != theirs:
+        message = f"{where}: stopped for {ours or 'an unknown reason'}, the baseline for {theirs or 'an unknown one'}"
+        yield Finding(message, arm.name, row.sample, "stop_reason", ours or "none", theirs or "a reason")
+    tokens, base = row.decode_tokens, partner.decode_tokens
+    if not tokens or not base:
+        if tokens != base or ours is None:
+            message = f"{where}: {tokens} decode tokens against {base}; the ratio needs both"
+            yield Finding(message, arm.name, row.sample, "decode_tokens", str(tokens), str(base))
+    elif max(tokens, base) / min(tokens, base) > thresholds.MAX_PAIR_TOKENS_RATIO:
+        message = f"{where}: {tokens} decode tokens against {base}"
+        allowed = f"within a factor of {thresholds.MAX_PAIR_TOKENS_RATIO:g} of {base}"
+        yield Finding(message, arm.name, row.sample, "decode_tokens", str(tokens), allowed)
+
+
+def _reason(case: Case, row: Measurement) -> str | None:
+    """Why a stream ended; where it is not recorded, a stream as long as the budget ran out of it."""
+    budget = case.report.plan.max_new_tokens if case.report.plan is not None else None
+    if row.stop_reason is None and budget is not None and row.decode_tokens in (budget, budget - 1):
+        return "length"
+    return row.stop_reason

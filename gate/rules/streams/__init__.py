@@ -1,0 +1,1 @@
+"""The tokens that came out."""

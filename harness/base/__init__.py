@@ -1,0 +1,1 @@
+"""Clock, errors, progress and the like. Knows nothing of what is above it."""

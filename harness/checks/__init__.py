@@ -1,0 +1,1 @@
+"""What compares two computations, to know whether they are the same."""

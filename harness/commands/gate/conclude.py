@@ -1,0 +1,53 @@
+"""`k3 gate conclude`: the claims of a finished run, made anew where more is known than when it was judged."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.base.errors import CannotRunError, OutputError
+from reports.reading import Invalid
+from reports.report import Report, write_report
+
+if TYPE_CHECKING:
+    from gate.judging.batch import Judge
+    from gate.judging.judged_file import JudgedFile
+
+
+def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
+    """Derive every claim from the rows of the report at `path`, in the light of the parity reports in its folder, and
+    write claims and gate block into it; the rows stay as they are.
+
+    Raises:
+        CannotRunError: it is no finished run of K3, was edited since the same rules judged it, breaks a rule, or was
+            retracted; nothing is written.
+        OutputError: it cannot be written; the old file is untouched.
+    """
+    from gate.judging.judge import conclude
+    from gate.judging.rule_set import RULE_SET
+    from gate.rules.files.retraction import RETRACTED
+
+    read = judge.read(path)
+    found, report = read.judged, read.evidence.outcome
+    if not found.opened:
+        raise CannotRunError(f"{path}: cannot be opened; name the report of a finished run")
+    if found.source != "k3" or found.schema_version != 2:
+        raise CannotRunError(f"{path}: is no report of a run of K3; `k3 gate check` judges it as it is")
+    if any(RETRACTED.code == violation.code for violation in found.violations):
+        raise CannotRunError(f"{path}: was retracted; nothing in it is to be claimed")
+    if isinstance(report, Invalid):
+        raise CannotRunError(f"{path}: {report.message}")
+    assert isinstance(report, Report)
+    if report.gate is None:
+        raise CannotRunError(f"{path}: is an unfinished run; the command that began it goes on with it")
+    if report.gate.rule_set == RULE_SET and found.verdict == "invalid":
+        codes = ", ".join(violation.code for violation in found.violations)
+        raise CannotRunError(f"{path}: is not as it was when it was judged ({codes}); measure again")
+    concluded = conclude(report, judge.parity_in(path.parent))
+    assert concluded.gate is not None
+    if concluded.gate.verdict == "invalid":
+        codes = ", ".join(violation.code for violation in concluded.gate.violations)
+        raise CannotRunError(f"{path}: its rows are broken ({codes}); measure again")
+    try:
+        write_report(concluded, path.resolve())  # a link stays one
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({error.strerror}); it is as it was") from error
+    return judge.read(path).judged

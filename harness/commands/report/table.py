@@ -1,0 +1,131 @@
+"""The arms of many reports as one data frame, for Markdown and CSV."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gate.judging.batch import iterate_paths
+from gate.judging.judge_evidence import report_of
+from gate.judging.judged_file import JudgedFile
+from gate.render.headline import figure
+from gate.render.markdown import markdown_text
+from gate.render.tables.arm_summary import ArmSummary, summarise
+from gate.render.tables.cells import WITHHELD
+from harness.base.errors import CannotRunError
+from reports.retractions import RetractionsError
+from reports.untrusted.one_line import one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    "file",
+    "verdict",
+    "arm",
+    "role",
+    "engine",
+    "restoration",
+    "rows",
+    "samples",
+    "recalled",
+    "prefill_s",
+    "decode_tok_s",
+    "decode_ratio",
+    "ratio_low",
+    "ratio_high",
+    "kv_bytes",
+    "accepted_of_drafted",
+    "committed_per_block",
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet would run."""
+
+
+@dataclass(frozen=True)
+class ArmsTable:
+    """One row an arm; a file without arms has one row of its own."""
+
+    frame: "pd.DataFrame"
+
+    def csv(self) -> str:
+        """Figures in full; text that a spreadsheet would take for a formula is quoted with an apostrophe."""
+        return str(self.frame.map(_no_formula).to_csv(index=False))
+
+    def markdown(self) -> str:
+        """Figures to three digits."""
+        lines = ["| " + " | ".join(COLUMNS) + " |", "| " + " | ".join("---" for _ in COLUMNS) + " |"]
+        for row in self.frame.itertuples(index=False):
+            lines.append("| " + " | ".join(_cell(value) for value in row) + " |")
+        return "\n".join(lines) + "\n"
+
+
+def arms_table(paths: Sequence[Path]) -> tuple[ArmsTable, tuple[JudgedFile, ...]]:
+    """The arms of every report in `paths`, and the files that should hold one and do not.
+
+    A file in a folder that is in no way a report is not missed; one that was named is.
+
+    Raises:
+        CannotRunError: what is retracted near a report cannot be known.
+    """
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    missed = []
+    try:
+        for read in iterate_paths(paths):
+            report = report_of(read.evidence)
+            arms = summarise(report, read.judged) if report is not None else ()
+            start = {"file": one_line(read.judged.path, 1000), "verdict": read.judged.state}
+            rows += [start | _row(arm) for arm in arms] or [start]
+            named = read.evidence.path in paths
+            if report is None and (named or read.judged.verdict != "not_evidence" or not read.judged.opened):
+                missed.append(read.judged)
+    except RetractionsError as error:
+        raise CannotRunError(str(error)) from error
+    return ArmsTable(pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)), tuple(missed)
+
+
+def without_report(missed: Sequence[JudgedFile]) -> str:
+    """One line about the files without a report; empty if there are none."""
+    if not missed:
+        return ""
+    more = f" (and {len(missed) - 1} more files without a report)" if len(missed) > 1 else ""
+    return f"{one_line(missed[0].path, 1000)}: {why_no_report(missed[0])}{more}"
+
+
+def why_no_report(file: JudgedFile) -> str:
+    """Why there is no report in a file."""
+    return file.violations[0].message if file.violations else file.reason or "is not a report"
+
+
+def _row(arm: ArmSummary) -> dict[str, Any]:
+    ratio, accepted = arm.ratio, arm.acceptance
+    interval = ratio.interval if ratio is not None else None
+    return {
+        "arm": one_line(arm.name),
+        "role": arm.role,
+        "engine": one_line(arm.engine),
+        "restoration": arm.restoration,
+        "rows": arm.rows,
+        "samples": arm.samples,
+        "recalled": arm.recalled.rate if arm.recalled is not None else None,
+        "prefill_s": arm.prefill_s,
+        "decode_tok_s": arm.decode_tok_s,
+        "decode_ratio": ratio.value if ratio is not None else (WITHHELD if arm.ratio_withheld else None),
+        "ratio_low": interval.low if interval is not None else None,
+        "ratio_high": interval.high if interval is not None else None,
+        "kv_bytes": arm.kv_bytes,
+        "accepted_of_drafted": accepted.rate if accepted is not None else None,
+        "committed_per_block": accepted.committed_per_block if accepted is not None else None,
+    }
+
+
+def _no_formula(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool | int | float):
+        return "" if value != value else figure(float(value))
+    return markdown_text(value) if isinstance(value, str) else ""

@@ -1,0 +1,1 @@
+"""`k3 eval` and its siblings: commands that measure."""

@@ -1,0 +1,65 @@
+"""`--plan`: what would run and what is missing for it. Loads no weights."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from harness.plans.plan import Plan
+from harness.plans.requirements import Need, needs_of
+
+COLUMNS = ("arm", "role", "engine", "prompts", "repeats", "runs", "settings")
+BY_ITSELF = " (the run does it by itself)"
+
+
+def print_plans(plans: Sequence[Plan], json_output: bool) -> int:
+    """Print a plan, the last of `plans`, after those to be run beside it; with `json_output` as one document.
+
+    Returns: 0 when everything is there, 3 when something is missing.
+    """
+    needs = [needs_of(plan.preset) for plan in plans]
+    if json_output:
+        *beside, own = map(_document, plans, needs)
+        print(json.dumps(own | {"beside": beside}, indent=1))
+    else:
+        for plan, its_needs in zip(plans, needs, strict=True):
+            _print_text(plan, its_needs)
+    return 3 if any(need.problem for its_needs in needs for need in its_needs) else 0
+
+
+def _document(plan: Plan, needs: tuple[Need, ...]) -> dict[str, Any]:
+    arms = plan.planned()
+    return {
+        "preset": plan.preset.name,
+        "kind": plan.preset.kind,
+        "title": plan.preset.title,
+        "settings": plan.settings(),
+        "arms": [asdict(arm) for arm in arms],
+        "runs": sum(arm.runs for arm in arms),
+        "needs": [{"what": need.what, "missing": bool(need.problem), "problem": need.problem} for need in needs],
+    }
+
+
+def _print_text(plan: Plan, needs: tuple[Need, ...]) -> None:
+    from gate.render.tables.show import write_table
+
+    arms, preset = plan.planned(), plan.preset
+    print(f"preset {preset.name} ({preset.kind}): {preset.title}")
+    print(", ".join(f"{key} {_shown(value)}" for key, value in plan.settings().items()))
+    rows = [
+        (arm.name, arm.role, arm.engine, arm.prompts, str(arm.repeats), str(arm.runs), arm.settings) for arm in arms
+    ]
+    write_table(COLUMNS, rows, sys.stdout, words=len(COLUMNS))
+    print(f"{sum(arm.runs for arm in arms)} runs")
+    for need in needs:
+        state = f"MISSING {need.what}: {need.problem}{BY_ITSELF * need.fetched}" if need.problem else f"ok {need.what}"
+        print(state)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{key} {_shown(inner)}" for key, inner in value.items())
+    if isinstance(value, list):
+        return "none" if not value else "; ".join(map(_shown, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

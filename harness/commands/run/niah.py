@@ -1,0 +1,83 @@
+"""`k3 niah`: a needle run from flags instead of a preset. One arm and its control, beside the oracle."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from harness.base.errors import UsageError
+from harness.commands.run.eval import execute
+from harness.commands.run.options import Dry, Json, Model, Out, Repeats, Samples, Seed
+from harness.plans.kinds import plan_of
+from harness.plans.preset_file import preset_of_flags
+
+
+class RestorationOption(StrEnum):
+    """What stands at evicted positions."""
+
+    none = "none"
+    identity = "identity"
+    f_theta = "f_theta"
+
+
+class EvictionOption(StrEnum):
+    """When K/V outside sink + window are dropped."""
+
+    strict = "strict"
+    after = "after"
+
+
+def command(
+    model: Model = "smollm2-135m",
+    lines: Annotated[int, typer.Option(help="Mean haystack size in lines.")] = 70,
+    restoration: Annotated[RestorationOption, typer.Option(help="Of the arm under test.")] = RestorationOption.identity,
+    f_theta: Annotated[str | None, typer.Option("--f-theta", help="The maps of restoration f_theta.")] = None,
+    exact_layers: Annotated[str, typer.Option(help="none, full_attention, sliding_attention or 18,19,20.")] = "none",
+    sink: Annotated[int, typer.Option(help="Leading positions kept.")] = 4,
+    window: Annotated[int, typer.Option(help="Last positions kept.")] = 64,
+    eviction: Annotated[EvictionOption, typer.Option()] = EvictionOption.strict,
+    max_new_tokens: Annotated[int, typer.Option(help="Budget of a stream.")] = 16,
+    samples: Samples = 5,
+    repeats: Repeats = 1,
+    seed: Seed = 42,
+    out: Out = None,
+    json_output: Json = False,
+    dry: Dry = False,
+) -> None:
+    """Needle recall of one restoration mode beside the control that must fail."""
+    bounded = {"exact_layers": parse_layers(exact_layers), "sink": sink, "window": window, "eviction": eviction.value}
+    arm: dict[str, Any] = {"name": restoration.value, "role": "sut", "engine": "incremental"}
+    arms = [arm | {"restoration": restoration.value, "label": f"k3 incremental, restoration {restoration.value}"}]
+    if restoration is not RestorationOption.none:
+        control = {"name": "ablate", "role": "control", "engine": "incremental", "restoration": "ablate"}
+        maps = {"f_theta": f_theta} if f_theta is not None else {}
+        arms = [arms[0] | bounded | maps, control | bounded]
+    document: dict[str, Any] = {
+        "name": "niah",
+        "title": f"Needle recall of {model}, restoration {restoration.value}",
+        "kind": "niah",
+        "model": model,
+        "samples": samples,
+        "repeats": repeats,
+        "seed": seed,
+        "max_new_tokens": max_new_tokens,
+        "workload": {"lines": lines},
+        "arms": arms,
+    }
+    execute(plan_of(preset_of_flags(document)), out, json_output, dry)
+
+
+def parse_layers(text: str) -> str | list[int]:
+    """A layer type, or a comma-separated list of layer numbers.
+
+    Raises:
+        UsageError: neither of the two.
+    """
+    if text in ("none", "full_attention", "sliding_attention"):
+        return text
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise UsageError(
+            f"--exact-layers {text!r}: give none, full_attention, sliding_attention or 18,19,20"
+        ) from error

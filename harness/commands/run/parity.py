@@ -1,0 +1,55 @@
+"""`k3 parity`: the MLX drafter against its PyTorch reference, from flags instead of a preset."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from harness.commands.run.eval import execute
+from harness.commands.run.options import BlockSize, Dry, Items, Json, Model, Out, Samples, Seed
+from harness.plans.kinds import plan_of
+from harness.plans.preset_file import preset_of_flags
+
+
+class DtypeOption(StrEnum):
+    """What a runtime computes in."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+    float16 = "float16"
+
+
+def command(
+    drafter: Annotated[str, typer.Option("--drafter", help="The DFlash checkpoint, named as --model is.")],
+    model: Model = "smollm2-135m",
+    dtype: Annotated[DtypeOption, typer.Option(help="Of the MLX drafter.")] = DtypeOption.float32,
+    reference_dtype: Annotated[DtypeOption | None, typer.Option(help="Of the reference; default: --dtype.")] = None,
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Hold it to PyTorch's proposals as K3 ships them; needs no PyTorch.")
+    ] = False,
+    block_size: BlockSize = 8,
+    blocks: Annotated[int, typer.Option(help="Blocks compared after every prompt.")] = 8,
+    items: Items = 12,
+    samples: Samples = 5,
+    seed: Seed = 42,
+    out: Out = None,
+    json_output: Json = False,
+    dry: Dry = False,
+) -> None:
+    """Compare the drafter's two runtimes token by token; agreement unlocks throughput claims for its weights."""
+    reference = "recorded" if recorded else "dflash-torch"
+    document = {
+        "name": "parity",
+        "title": f"Drafter parity on {model}, MLX against PyTorch{', recorded,' * recorded} in {dtype.value}",
+        "kind": "parity",
+        "model": model,
+        "drafter": drafter,
+        "candidate": {"kind": "dflash", "dtype": dtype.value},
+        "reference": {"kind": reference, "dtype": (reference_dtype or dtype).value},
+        "block_size": block_size,
+        "blocks": blocks,
+        "samples": samples,
+        "seed": seed,
+        "workload": {"items": items},
+    }
+    execute(plan_of(preset_of_flags(document)), out, json_output, dry)

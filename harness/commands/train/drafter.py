@@ -1,0 +1,180 @@
+"""`k3 train`: weights of one's own. A drafter needs PyTorch; everything that is wrong with the flags is said first."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.base.errors import CannotRunError, UsageError
+from harness.base.remedies import TORCH_REMEDY
+from harness.checks.verify_model import torch_available
+from harness.commands.train import f_theta
+from harness.models.resolve import resolve
+
+if TYPE_CHECKING:
+    from harness.training.drafter.train import DrafterJob
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+class Precision(StrEnum):
+    """Of products; bfloat16 is faster where the processor multiplies it."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+
+
+class Device(StrEnum):
+    """What PyTorch trains on."""
+
+    auto = "auto"
+    cpu = "cpu"
+    cuda = "cuda"
+    mps = "mps"
+
+
+@app.callback()
+def group() -> None:
+    """Train a drafter or an f_theta for a verifier."""
+
+
+app.command("ftheta")(f_theta.command)
+
+
+@app.command("drafter")
+def drafter(
+    model: Annotated[str, typer.Argument(help="The verifier: a name of `k3 models list`, a folder or a hub id.")],
+    out: Annotated[Path, typer.Option(help="Folder for the weights, written at every checkpoint.")],
+    work: Annotated[Path | None, typer.Option(help="Folder for corpus and checkpoint; default: OUT.work.")] = None,
+    corpus: Annotated[Path | None, typer.Option(help="Folder of text files; default: the corpus that ships.")] = None,
+    start: Annotated[Path | None, typer.Option(help="Folder of a drafter K3 trained, to go on from.")] = None,
+    corpus_only: Annotated[bool, typer.Option("--corpus-only", help="Make the corpus and stop.")] = False,
+    shards: Annotated[int, typer.Option(min=1, help="Shards of the corpus, --batch sequences each.")] = 28,
+    batch: Annotated[int, typer.Option(min=1, max=256)] = 32,
+    new_tokens: Annotated[int, typer.Option(min=8, max=4096, help="Of a continuation.")] = 128,
+    layers: Annotated[str | None, typer.Option(help="Verifier layers read, 5,17,29; default: three.")] = None,
+    depth: Annotated[int, typer.Option(min=1, max=8, help="Layers of the drafter.")] = 2,
+    block_size: Annotated[int, typer.Option(min=2, max=64)] = 8,
+    draft_vocab: Annotated[int, typer.Option(min=1, help="Tokens it may propose, at most.")] = 6000,
+    mask_token: Annotated[int | None, typer.Option(min=0, help="Default: a special token to spare.")] = None,
+    steps: Annotated[int, typer.Option(min=1)] = 2000,
+    sequences: Annotated[int, typer.Option(min=1, help="A step.")] = 4,
+    anchors: Annotated[int, typer.Option(min=1, help="Blocks a sequence and step.")] = 32,
+    rate: Annotated[float, typer.Option(help="Peak learning rate.")] = 5e-4,
+    warm_up: Annotated[int, typer.Option(min=0, help="Steps.")] = 200,
+    distil: Annotated[float, typer.Option(help="Share of the loss on the verifier's logits.")] = 0.0,
+    interval: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 50,
+    precision: Annotated[Precision, typer.Option(help="Of products in corpus and training.")] = Precision.float32,
+    device: Annotated[Device, typer.Option(help="auto: cuda, else mps, else cpu.")] = Device.auto,
+    held_out_seed: Annotated[int, typer.Option(min=0, help="Code prompts of it are only measured on.")] = 42,
+    held_out_samples: Annotated[int, typer.Option(min=1, max=256)] = 12,
+    held_out_items: Annotated[int, typer.Option(min=2, max=56)] = 12,
+    seed: Annotated[int, typer.Option(min=0)] = 7,
+) -> None:
+    """A DFlash drafter, from the verifier's greedy continuations of a corpus. Stop it at any time; run it again to go
+    on."""
+    if not torch_available():
+        raise CannotRunError(f"training needs PyTorch: {TORCH_REMEDY}")
+    if not (rate > 0 and 0 <= distil < 1):
+        raise UsageError("--rate must be above 0, and --distil from 0 to below 1")
+    from harness.training.corpus import CorpusRecipe, read_texts, texts_digest
+    from harness.training.device import find_device
+    from harness.training.drafter import train as training
+    from harness.training.drafter.recipe import TrainingRecipe
+    from harness.training.drafter.start import read_start
+    from harness.training.drafter.verifier import TorchVerifier
+    from harness.training.verifier_shape import shape_of
+
+    trained_on = find_device(device.value)
+    verifier = resolve(model)
+    texts = () if corpus is None else read_texts(corpus)
+    shape = shape_of(verifier.folder)
+    begun = None if start is None else read_start(start, verifier.weights)
+    job: DrafterJob = training.DrafterJob(
+        verifier=verifier,
+        texts=texts,
+        corpus=CorpusRecipe(
+            verifier=verifier.weights,
+            seed=seed,
+            texts=texts_digest(texts) if texts else None,
+            new_tokens=new_tokens,
+            batch=batch,
+            layers=training.default_layers(shape.layers) if layers is None else parse_layers(layers),
+            dtype=precision.value,
+            held_out_seed=held_out_seed,
+            held_out_samples=held_out_samples,
+            held_out_items=held_out_items,
+        ),
+        training=TrainingRecipe(
+            seed=seed,
+            start=None if begun is None else begun.manifest.weights,
+            shards=shards,
+            depth=depth,
+            block_size=block_size,
+            draft_vocab=draft_vocab,
+            mask_token_id=shape.spare_token() if mask_token is None else mask_token,
+            steps=steps,
+            sequences=sequences,
+            anchors=anchors,
+            rate=rate,
+            warm_up=warm_up,
+            distil=distil,
+            precision=precision.value,
+            interval=interval,
+        ),
+        out=out,
+        work=out.with_name(f"{out.name}.work") if work is None else work,
+        command=command_line(sys.argv[1:]),
+        device=trained_on,
+        start=begun,
+    )
+    if corpus_only:
+        with kept(out):
+            training.make_corpus(
+                job, TorchVerifier(verifier.folder, training.DTYPES[precision.value], trained_on), print_line
+            )
+        return
+    with kept(out):
+        manifest = training.train_drafter(job, print_line)
+    print_line(f"{out}: {manifest.weights}, {training.describe(manifest.progress[-1], steps)}")
+
+
+@contextmanager
+def kept(out: Path) -> Iterator[None]:
+    """Say, where training is interrupted, that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print_line(f"k3: what was made for {out} so far is kept; the same command goes on from there")
+        raise
+
+
+def print_line(text: str) -> None:
+    """Progress on stderr, a line an event, so that a log of it can be read."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def parse_layers(text: str) -> tuple[int, ...]:
+    """Ascending layer numbers separated by commas.
+
+    Raises:
+        UsageError: something else.
+    """
+    parts = text.split(",")
+    layers = tuple(int(part) for part in parts if part.isdecimal())
+    if len(layers) != len(parts) or list(layers) != sorted(set(layers)):
+        raise UsageError(f"--layers {text!r}: give ascending layer numbers, for example 5,17,29")
+    return layers
+
+
+def command_line(arguments: list[str]) -> str:
+    """The command as the manifest keeps it: folders by their last part alone."""
+    words = ["k3"]
+    for argument in arguments:
+        flag, equals, value = argument.rpartition("=")
+        words.append(f"{flag}{equals}{Path(value).name}" if "/" in value else argument)
+    return " ".join(words)

@@ -1,0 +1,1 @@
+"""A verifier over a bounded cache: eviction, restoration, and the layer loop they need."""

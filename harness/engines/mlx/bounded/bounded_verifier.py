@@ -1,0 +1,94 @@
+"""A verifier over a bounded cache: what the engines that evict and restore have in common."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mlx.core as mx
+
+from harness.engines.mlx.bounded.cache import EvictingCache
+from harness.engines.mlx.bounded.f_theta import load_f_theta
+from harness.engines.mlx.bounded.forward import Backbone, take_apart
+from harness.engines.mlx.bounded.layout import LayerRule
+from harness.engines.mlx.bounded.restoration import Restorer, make_restorer, resolve_restoration
+from harness.engines.mlx.verifier.load import Verifier
+from harness.engines.registry import EngineSettings
+from reports.records.measurement import Restoration
+
+
+@dataclass(frozen=True)
+class BoundedVerifier:
+    """The verifier's layers, the rule of each, and what is put back; `chunk` is in tokens of the prompt."""
+
+    backbone: Backbone
+    restoration: Restoration
+    restorer: Restorer
+    rules: tuple[LayerRule, ...]
+    chunk: int
+
+    def begin(self) -> EvictingCache:
+        """An empty cache for one prompt."""
+        strict = self.restoration.eviction == "strict"
+        return EvictingCache(self.rules, evicting=strict, restorer=self.restorer.fresh())
+
+    def read(self, part: mx.array, cache: EvictingCache) -> mx.array:
+        """Read one chunk (1, L) of the prompt; returns its last hidden states, not evaluated."""
+        cache.begin_chunk(part.shape[1])
+        hidden = self.backbone.run(part, cache)
+        cache.end_chunk()
+        mx.clear_cache()
+        return hidden
+
+    def end_prompt(self, cache: EvictingCache) -> None:
+        """Evict now what `after` lets stand until the whole prompt was read."""
+        if self.restoration.eviction == "after":
+            cache.evict()
+
+    def longest_block(self, wanted: int) -> int:
+        """The most positions, up to `wanted`, that one forward may read (`chunk_length`)."""
+        return chunk_length(wanted, self.rules, self.restorer)
+
+
+def bound(verifier: Verifier, settings: EngineSettings) -> BoundedVerifier | None:
+    """The bounded verifier that `settings` ask for; None for restoration `none`, which bounds nothing.
+
+    Raises:
+        UsageError: exact layers, sink or window that the model does not have or that mean nothing.
+        ModelError: the f_theta is missing, damaged or made for another verifier.
+        EngineError: nothing could be evicted or restored, or the model's family cannot be run layer by layer.
+    """
+    request, facts = settings.restoration, verifier.facts
+    restoration = resolve_restoration(request, facts.layer_types)
+    if restoration.mode == "none":
+        return None
+    backbone = take_apart(verifier.model, facts.architecture)
+    restorer: Restorer
+    if restoration.mode == "f_theta":
+        restorer, restoration = load_f_theta(request, restoration, verifier)
+    else:
+        restorer = make_restorer(restoration.mode)
+    rules = layer_rules(restoration, restorer, [layer.native_window for layer in facts.kv_layers])
+    chunk = chunk_length(settings.prefill_chunk, rules, restorer)
+    return BoundedVerifier(backbone, restoration, restorer, rules, chunk)
+
+
+def layer_rules(restoration: Restoration, restorer: Restorer, windows: Sequence[int | None]) -> tuple[LayerRule, ...]:
+    """The rule of each layer; `windows` are the layers' native windows, None for full attention."""
+    exact = set(restoration.exact_layers or ())
+    sink, window = restoration.sink or 0, restoration.window or 0
+    return tuple(
+        LayerRule("keep", native_window=native)
+        if index in exact
+        else LayerRule(restorer.policy(index), sink, window, native)
+        for index, native in enumerate(windows)
+    )
+
+
+def chunk_length(wanted: int, rules: Sequence[LayerRule], restorer: Restorer) -> int:
+    """Positions read at once: at most a window where layers below the observed one restore from what was observed.
+
+    What such a layer shows a query was observed `window` positions before it or earlier, so in an earlier chunk. By
+    the per-query rule the chunk changes no result, only speed.
+    """
+    below = rules[: restorer.capture_layer or 0]
+    windows = [rule.window for rule in below if rule.evicts and rule.policy in ("restore", "rebuild")]
+    return min([wanted, *windows])

@@ -1,0 +1,1 @@
+"""The DFlash drafter, in MLX and bridged to PyTorch."""

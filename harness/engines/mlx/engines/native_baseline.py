@@ -1,0 +1,82 @@
+"""The native baseline: the verifier alone, with its own cache and a plain step loop. No restoration, no drafting."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import mlx.core as mx
+from mlx_lm.models.cache import make_prompt_cache
+
+from harness.base.errors import EngineError
+from harness.engines.base import Block, DecodeLimit, Session, SessionStats
+from harness.engines.mlx.memory import kv_bytes
+from harness.engines.mlx.verifier.load import Verifier
+from harness.engines.mlx.verifier.native import native_prefill, native_step
+from harness.engines.mlx.verifier.step_loop import step_loop, token_of
+from harness.engines.registry import EngineSettings
+from reports.records.measurement import DrafterInfo, Restoration
+
+
+@dataclass
+class NativeSession:
+    """A prompt read into the model's own caches; `first` is the first token, (1,)."""
+
+    caches: list[Any]
+    first: mx.array
+
+    @property
+    def first_token(self) -> int:
+        """The token that came out of prefill."""
+        return token_of(self.first)
+
+
+class NativeBaselineEngine:
+    """What an arm labelled `native_ar_baseline` runs."""
+
+    name: ClassVar[str] = "native-baseline"
+    decode_loop: ClassVar[str] = "native_step"
+
+    def __init__(self, verifier: Verifier, settings: EngineSettings) -> None:
+        """Raises: EngineError: a restoration is asked for."""
+        if settings.restoration.mode != "none":
+            raise EngineError(
+                f"{self.name} restores nothing; restoration {settings.restoration.mode} needs incremental"
+            )
+        self._model = verifier.model
+        self._chunk = settings.prefill_chunk
+
+    @property
+    def restoration(self) -> Restoration:
+        """None."""
+        return Restoration(mode="none")
+
+    @property
+    def drafter(self) -> DrafterInfo | None:
+        """None."""
+        return None
+
+    def prefill(self, tokens: Sequence[int]) -> NativeSession:
+        """Read the prompt in chunks into the model's own caches."""
+        caches = make_prompt_cache(self._model)
+        return NativeSession(caches, native_prefill(self._model, caches, tokens, self._chunk))
+
+    def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
+        """One token a block."""
+        own = native_session(session, self.name)
+        return step_loop(own.first, lambda token: native_step(self._model, own.caches, token), limit)
+
+    def stats(self, session: Session) -> SessionStats:
+        """Bytes of the caches; nothing is ever evicted by us. Waits for a step dispatched ahead of a stop token."""
+        mx.synchronize()
+        return SessionStats(0, 0, 0.0, 0.0, kv_bytes(native_session(session, self.name).caches), ())
+
+
+def native_session(session: Session, engine: str) -> NativeSession:
+    """The session as this engine made it.
+
+    Raises:
+        EngineError: another engine made it.
+    """
+    if not isinstance(session, NativeSession):
+        raise EngineError(f"{engine} was given a session of another engine")
+    return session

@@ -1,0 +1,212 @@
+"""What the block engines share: prefill with captured layers, the loop over blocks, and the clocks of their stages.
+
+A block is one verifier forward over the last committed token and the drafts after it. The verifier's own token after
+the last match is committed too and begins the next block, so no forward is ever spent on it alone.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import mlx.core as mx
+
+from harness.base.clock import Stopwatch, now
+from harness.base.errors import EngineError
+from harness.engines.acceptance import Commit
+from harness.engines.base import Block, DecodeLimit, Session, SessionStats
+from harness.engines.mlx.bounded.bounded_verifier import BoundedVerifier, bound
+from harness.engines.mlx.drafters.base import Draft, Drafter, GraphDraft, token_ids
+from harness.engines.mlx.drafters.load import load_drafter
+from harness.engines.mlx.engines.stream_cache import VerifierKv
+from harness.engines.mlx.verifier.hidden_states import LayerOutputs
+from harness.engines.mlx.verifier.load import Verifier
+from harness.engines.mlx.verifier.native import chunks
+from harness.engines.mlx.verifier.step_loop import check_limit, token_of
+from harness.engines.registry import DrafterRequest, EngineSettings
+from reports.records.measurement import DrafterInfo, Restoration
+
+AUX = "aux"
+STAGES = ("draft", "verify", "extend", "rollback")
+
+
+@dataclass
+class SpeculativeSession:
+    """A prompt read into `kv` and into the drafter's context.
+
+    `carry` are committed tokens that a rolled-back cache does not hold; they go into the next block's forward.
+    """
+
+    engine: str
+    kv: VerifierKv
+    draft: Draft
+    first_token: int
+    aux_s: float
+    carry: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The verifier's choices after the last committed token and after each draft, and the drafts themselves.
+
+    `features` are the captured layers over everything fed, (1, carry + 1 + drafts, layers x hidden).
+    """
+
+    drafts: list[int]
+    choices: list[int]
+    features: mx.array | None
+
+
+class SpeculativeEngine(ABC):
+    """A verifier, a drafter and a way to roll back; `restores` says whether it can bound its cache, too."""
+
+    name: ClassVar[str]
+    decode_loop: ClassVar[str]
+    restores: ClassVar[bool]
+
+    def __init__(self, verifier: Verifier, settings: EngineSettings, drafter: Drafter | None = None) -> None:
+        """Load the drafter, unless a loaded one is given; check what can be checked before a prompt is read.
+
+        Raises:
+            UsageError: bounds that the model does not have or that mean nothing.
+            EngineError: a restoration that this engine or model has not, or with layers that cannot restore a block
+                of this size; a drafter that does not fit this verifier or cannot be part of a single graph; caches
+                that cannot be rolled back.
+            ModelError: the weights of drafter or f_theta are missing or of no kind that can be run.
+        """
+        if settings.restoration.mode != "none" and not self.restores:
+            raise EngineError(f"{self.name} restores nothing; use fused or incremental")
+        if settings.drafter is None:
+            raise EngineError(f"{self.name} needs a drafter; set its kind, for example ngram")
+        self._model = verifier.model
+        self._request: DrafterRequest = settings.drafter
+        self._bounded = bound(verifier, settings)
+        self._chunk = settings.prefill_chunk if self._bounded is None else self._bounded.chunk
+        _check_block(self._request.block_size, self._bounded)
+        self._drafter = drafter or load_drafter(settings.drafter, verifier)
+        if self._request.graph == "single" and not self._drafter.single_graph:
+            raise EngineError(f"drafter {self._drafter.name} proposes outside MLX's graph; use graph two_phase")
+        self._outputs = LayerOutputs(self._model, self._drafter.layers)
+        self.make_kv()
+
+    @property
+    @abstractmethod
+    def rollback(self) -> str:
+        """How what was not accepted is taken back, for the report."""
+
+    @abstractmethod
+    def make_kv(self) -> VerifierKv:
+        """Empty K/V of the layout this engine can roll back exactly, or an EngineError."""
+
+    @abstractmethod
+    def block(self, session: SpeculativeSession, last: int, limit: int, stops: DecodeLimit, watch: Stopwatch) -> Block:
+        """One block after the committed token `last`, with at most `limit` drafts; stages are timed by `watch`."""
+
+    @property
+    def restoration(self) -> Restoration:
+        """As resolved on this model."""
+        return Restoration(mode="none") if self._bounded is None else self._bounded.restoration
+
+    @property
+    def drafter(self) -> DrafterInfo:
+        """The proposer as loaded."""
+        return DrafterInfo(
+            name=self._drafter.name,
+            weights=self._drafter.weights,
+            runtime=self._drafter.runtime,
+            dtype=self._drafter.dtype,
+            bits=self._request.bits,
+            block_size=self._request.block_size,
+            rollback=self.rollback,
+            graph=self._request.graph,
+        )
+
+    def prefill(self, tokens: Sequence[int]) -> SpeculativeSession:
+        """Read the prompt in chunks; the drafter's context grows with them, timed as `aux_s`."""
+        kv, draft, watch = self.make_kv(), self._drafter.begin(), Stopwatch()
+        start = 0
+        for part in [*chunks(tokens, self._chunk), mx.array([[tokens[-1]]])]:
+            with self._outputs.capture() as captured:
+                logits = kv.read(part)
+                features = captured.features()
+            mx.eval(features)
+            with watch.stage(AUX):
+                draft.extend(tokens[start : start + part.shape[1]], features)
+            start += part.shape[1]
+            mx.clear_cache()
+        first = token_of(mx.argmax(logits[0, -1]))
+        kv.end_prompt()
+        return SpeculativeSession(self.name, kv, draft, first, watch.total(AUX))
+
+    def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
+        """Blocks until the limit or a stop token; no block drafts beyond the limit."""
+        check_limit(limit)
+        own = self._own(session)
+        emitted, last, began = 1, own.first_token, now()
+        while emitted < limit.max_new_tokens and last not in limit.stop_tokens:
+            room = limit.max_new_tokens - emitted
+            watch = Stopwatch()
+            block = self.block(own, last, min(self._request.block_size, room) - 1, limit, watch)
+            ended = now()
+            stages = {f"{stage}_s": watch.total(stage) for stage in STAGES}
+            yield Block(block.tokens, block.drafted, block.accepted, **stages, seconds=ended - began)
+            emitted, last, began = emitted + len(block.tokens), block.tokens[-1], ended
+
+    def stats(self, session: Session) -> SessionStats:
+        """What the verifier's K/V counted; seconds and bytes of the drafter's context are added to theirs."""
+        mx.synchronize()
+        own = self._own(session)
+        held, context = own.kv.stats(), own.draft.nbytes
+        return replace(held, aux_s=held.aux_s + own.aux_s, kv_bytes=held.kv_bytes + context, drafter_bytes=context)
+
+    def verify(self, session: SpeculativeSession, last: int, limit: int, watch: Stopwatch) -> Verified:
+        """Draft, then run the verifier once over carry, `last` and the drafts, and bring its choices to the host.
+
+        In a single graph the drafts never leave MLX before the verifier has read them: one evaluation, one wait.
+        """
+        draft, known = session.draft, [*session.carry, last]
+        lazy: mx.array | None = None
+        drafts: list[int] = []
+        with watch.stage("draft"):
+            if limit and self._request.graph == "single" and isinstance(draft, GraphDraft):
+                lazy = draft.propose_lazily(last, limit)
+            elif limit:
+                drafts = draft.propose(last, limit)
+        with watch.stage("verify"):
+            fed = mx.array([*known, *drafts], mx.int32)
+            if lazy is not None:
+                fed = mx.concatenate([fed, lazy.astype(mx.int32)])
+            with self._outputs.capture() as captured:
+                logits = session.kv.verify(fed[None])
+                features = captured.features()
+            choices = mx.argmax(logits[0, len(known) - 1 :], axis=-1)
+            mx.eval(choices, fed, features, session.kv.pending())
+            if lazy is not None:
+                drafts = token_ids(fed[len(known) :])
+            return Verified(drafts, token_ids(choices), features)
+
+    def _own(self, session: Session) -> SpeculativeSession:
+        if not isinstance(session, SpeculativeSession) or session.engine != self.name:
+            raise EngineError(f"{self.name} was given a session of another engine")
+        return session
+
+
+def _check_block(size: int, bounded: BoundedVerifier | None) -> None:
+    """Raises: EngineError: a block is longer than layers can restore whose features are made in the same forward."""
+    longest = size if bounded is None else bounded.longest_block(size)
+    if longest < size:
+        raise EngineError(
+            f"drafter: block_size: {size} positions, but layers below the proposer's restore from what was read a "
+            f"window of {longest} before; use {longest} or fewer, or a wider window"
+        )
+
+
+def extend(draft: Draft, last: int, verified: Verified, done: Commit, skipped: int, watch: Stopwatch) -> None:
+    """Give the drafter what the verifier read and kept: `last` and the matched drafts, with their features.
+
+    `skipped` leading positions of the forward (the carry) are in its context already.
+    """
+    with watch.stage("extend"):
+        kept = [last, *verified.drafts[: done.matched]]
+        features = verified.features
+        draft.extend(kept, None if features is None else features[:, skipped : skipped + len(kept)])

@@ -1,0 +1,1 @@
+"""Codecs of K/V, and what measures them."""

@@ -1,0 +1,1 @@
+"""A loaded verifier: its architecture, its own forward and caches, its hidden states."""

@@ -1,0 +1,72 @@
+"""What a loaded verifier is, read from the model itself and not from what its config promises."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import mlx.core as mx
+from mlx_lm.models.cache import KVCache, RotatingKVCache, make_prompt_cache
+
+from harness.base.errors import ModelError
+from harness.engines.cache_formula import KvLayer
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """A verifier as loaded. `kv_layers` has one entry a layer; `layer_types` names them as transformers does."""
+
+    architecture: str
+    layers: int
+    layer_types: tuple[str, ...]
+    sliding_window: int | None
+    kv_heads: int
+    head_dim: int
+    kv_layers: tuple[KvLayer, ...]
+    dtype: str
+    quantisation: str | None
+    vocab: int
+    eos_ids: tuple[int, ...]
+
+
+def read_facts(model: Any, config: dict[str, Any], eos_ids: set[int]) -> ModelFacts:
+    """Run one token through `model` with its native cache and read off what the cache then holds.
+
+    Raises:
+        ModelError: a layer caches something else than K/V (a recurrent or latent state).
+    """
+    caches = make_prompt_cache(model)
+    logits = model(mx.array([[0]]), cache=caches)
+    mx.eval(logits, [cache.state for cache in caches])
+    kv_layers = tuple(_kv_layer(index, cache) for index, cache in enumerate(caches))
+    windows = {layer.native_window for layer in kv_layers if layer.native_window is not None}
+    _, kv_heads, _, head_dim = caches[0].keys.shape
+    return ModelFacts(
+        architecture=(config.get("architectures") or [config["model_type"]])[0],
+        layers=len(kv_layers),
+        layer_types=tuple(layer.kind for layer in kv_layers),
+        sliding_window=max(windows, default=None),
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        kv_layers=kv_layers,
+        dtype=str(caches[0].keys.dtype).removeprefix("mlx.core."),
+        quantisation=_quantisation(config),
+        vocab=logits.shape[-1],
+        eos_ids=tuple(sorted(eos_ids)),
+    )
+
+
+def _kv_layer(index: int, cache: Any) -> KvLayer:
+    if type(cache) not in (KVCache, RotatingKVCache):
+        raise ModelError(f"layer {index} caches a {type(cache).__name__}, not K/V; no engine here can run this model")
+    keys, values = cache.keys, cache.values
+    per_token = (keys.nbytes + values.nbytes) // keys.shape[2]
+    if isinstance(cache, RotatingKVCache):
+        return KvLayer("sliding_attention", per_token, cache.max_size)
+    return KvLayer("full_attention", per_token)
+
+
+def _quantisation(config: dict[str, Any]) -> str | None:
+    """Bits and group size of quantised weights, as mlx-lm's config states them."""
+    settings = config.get("quantization")
+    if not settings:
+        return None
+    return f"{settings.get('mode', 'affine')} {settings['bits']}-bit, group {settings['group_size']}"

@@ -1,0 +1,1 @@
+"""Getting models that come as packages onto this machine."""

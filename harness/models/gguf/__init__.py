@@ -1,0 +1,1 @@
+"""GGUF files, and the model folders that are made from them."""

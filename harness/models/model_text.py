@@ -1,0 +1,79 @@
+"""Between text and tokens: the chat template, where a stream stops, and the text that is scored."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from reports.records.measurement import StopReason
+from reports.records.plan import StopRules
+from workloads.base import PromptStyle, StopPolicy
+
+TURN_END_TOKENS = ("<|im_end|>", "<end_of_turn>", "<turn|>", "<|eot_id|>", "<|end|>")
+"""How models that chat mark the end of their turn (ChatML, Gemma 3, Gemma 4, Llama 3, Phi)."""
+
+
+class ModelText:
+    """A verifier's tokenizer (of transformers, wrapped by mlx-lm or not) as workloads and the runner need it."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    @property
+    def has_chat_template(self) -> bool:
+        """The model came with a template for turns."""
+        return bool(getattr(self._tokenizer, "chat_template", None))
+
+    @property
+    def bos(self) -> str:
+        """The token a completion prompt begins with, if the tokenizer itself would add it; else empty."""
+        bos = self._tokenizer.bos_token
+        if not bos:
+            return ""
+        adds = list(self._tokenizer.encode("x"))[:1] == [self._tokenizer.bos_token_id]
+        return str(bos) if adds else ""
+
+    def style(self, wanted: str) -> PromptStyle:
+        """`auto` is chat where the model has a template and completion where it has none."""
+        if wanted == "auto":
+            return "chat" if self.has_chat_template else "completion"
+        return "chat" if wanted == "chat" else "completion"
+
+    def chat_text(self, user: str) -> str:
+        """The prompt of one user turn, ending where the assistant's answer begins."""
+        turns = [{"role": "user", "content": user}]
+        return str(self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True))
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids, special tokens in the text recognised, none added."""
+        return [int(token) for token in self._tokenizer.encode(text, add_special_tokens=False)]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Text of the tokens, special ones left out."""
+        return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
+
+    def stop_tokens(self, policy: StopPolicy) -> dict[int, StopReason]:
+        """Ids that end a stream, with the reason each stands for; empty when the full budget is decoded."""
+        return {} if policy.ignore_turn_stop else self.end_tokens()
+
+    def end_tokens(self) -> dict[int, StopReason]:
+        """All ids after which nothing counts as an answer: ends of text and ends of a turn."""
+        ends: dict[int, StopReason] = {}
+        eos = getattr(self._tokenizer, "eos_token_ids", None) or [self._tokenizer.eos_token_id]
+        for token in eos:
+            if token is not None:
+                ends[int(token)] = "eos"
+        vocabulary = self._tokenizer.get_vocab()
+        for text in TURN_END_TOKENS:
+            if text in vocabulary:
+                ends[int(vocabulary[text])] = "turn_end"
+        return ends
+
+    def answer_text(self, tokens: Sequence[int]) -> str:
+        """The decoded text up to the first end of turn or text; nothing after it counts as an answer."""
+        ends = self.end_tokens()
+        cut = next((index for index, token in enumerate(tokens) if token in ends), len(tokens))
+        return self.decode(tokens[:cut])
+
+
+def stop_rules(policy: StopPolicy) -> StopRules:
+    """The policy as a report records it."""
+    return StopRules(eos=not policy.ignore_turn_stop, ignore_turn_stop=policy.ignore_turn_stop)

@@ -1,0 +1,158 @@
+"""Plan: a preset that was checked as a whole; RunPlan: the arms that a timed one comes to. Made before any work."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from harness.base.errors import UsageError
+from harness.base.provenance import without_home
+from harness.engines.registry import DRAFTING, RESTORING
+from harness.plans.arm_spec import ArmSpec
+from harness.plans.planned_arms import PlannedArm, settings_of
+from harness.plans.preset import BasePreset, LoadedPreset, TimedPreset
+from reports.records.measurement import NATIVE_BASELINE_LABEL, PromptSet, Role
+from reports.records.plan import PresetInfo
+from reports.records.record import digest_of
+
+
+@dataclass(frozen=True)
+class ArmPlan:
+    """One arm as it will be run; `spec` holds the engine's settings."""
+
+    name: str
+    role: Role
+    prompt_set: PromptSet
+    repeats: int
+    spec: ArmSpec
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A preset that was checked as a whole."""
+
+    loaded: LoadedPreset
+
+    @property
+    def preset(self) -> BasePreset:
+        """The preset after overrides."""
+        return self.loaded.preset
+
+    def planned(self) -> tuple[PlannedArm, ...]:
+        """What would be run, an arm a line; nothing where the settings say it all."""
+        return ()
+
+    def settings(self) -> dict[str, Any]:
+        """Everything the preset says besides its name and its arms."""
+        return self.preset.model_dump(mode="json", exclude={"name", "title", "kind", "arms"})
+
+    def preset_info(self) -> PresetInfo:
+        """The preset as a report names it; a model folder is named without the user's home."""
+        overrides = tuple(without_home(override) for override in self.loaded.overrides)
+        loaded = self.loaded
+        return PresetInfo(name=self.preset.name, digest=loaded.digest, overrides=overrides, part_of=loaded.part_of)
+
+    def digest(self, *identities: str) -> str:
+        """Digest of everything that decides what is run; `identities` adds what is known later (weights, prompts)."""
+        parts = [self.preset.model_dump_json(), *identities]
+        return digest_of("\n".join(parts).encode())
+
+
+@dataclass(frozen=True)
+class RunPlan(Plan):
+    """A timed preset with all its arms: the oracle, the oracle again (A/A), the preset's own, and for needle runs the
+    needle-free control."""
+
+    arms: tuple[ArmPlan, ...]
+
+    @property
+    def preset(self) -> TimedPreset:
+        """The preset after overrides."""
+        assert isinstance(self.loaded.preset, TimedPreset)
+        return self.loaded.preset
+
+    def planned(self) -> tuple[PlannedArm, ...]:
+        """Every arm with its runs."""
+        samples = self.preset.samples
+        return tuple(
+            PlannedArm(
+                name=arm.name,
+                role=arm.role,
+                engine=arm.spec.engine,
+                prompts=f"{samples} {arm.prompt_set}",
+                repeats=arm.repeats,
+                runs=samples * arm.repeats,
+                settings=settings_of(arm.spec),
+            )
+            for arm in self.arms
+        )
+
+    @property
+    def needle_sink(self) -> int:
+        """Leading positions the needle stays out of: the widest sink of any arm that evicts."""
+        return max((arm.spec.sink for arm in self.arms if evicts(arm.spec)), default=0)
+
+    @property
+    def needle_window(self) -> int:
+        """Positions before the question the needle stays out of: the widest window of any arm that evicts."""
+        return max((arm.spec.window for arm in self.arms if evicts(arm.spec)), default=0)
+
+
+def evicts(spec: ArmSpec) -> bool:
+    """The arm drops K/V outside sink + window."""
+    return spec.restoration != "none"
+
+
+def make_plan(loaded: LoadedPreset) -> RunPlan:
+    """Check a timed preset as a whole and add the arms that every run has.
+
+    Raises:
+        UsageError: arms that contradict themselves or each other.
+    """
+    preset = loaded.preset
+    assert isinstance(preset, TimedPreset)
+    for spec in preset.arms:
+        _check(spec, preset)
+    oracle = ArmSpec(name="oracle", role="peer", engine="ar")
+    arms = [
+        ArmPlan("oracle", "oracle", "main", preset.repeats, oracle),
+        ArmPlan("oracle_again", "null", "main", preset.repeats, oracle),
+        *(ArmPlan(spec.name, spec.role, "main", preset.repeats, spec) for spec in preset.arms),
+    ]
+    if preset.kind == "niah":
+        arms.append(ArmPlan("needle_free", "control", "needle_free", 1, oracle))
+    return RunPlan(loaded, tuple(arms))
+
+
+def _check(spec: ArmSpec, preset: TimedPreset) -> None:
+    where = f"preset {preset.name}: arms.{spec.name}"
+    if spec.engine not in RESTORING and (spec.restoration != "none" or spec.exact_layers != "none"):
+        raise UsageError(f"{where}: engine {spec.engine} restores nothing; use engine {' or '.join(RESTORING)}")
+    if spec.restoration == "none" and spec.exact_layers != "none":
+        raise UsageError(f"{where}: exact_layers without eviction mean nothing; set restoration, or drop exact_layers")
+    if (spec.restoration == "f_theta") != (spec.f_theta is not None):
+        raise UsageError(f"{where}: restoration f_theta names its weights in f_theta, and no other restoration has any")
+    if spec.residency is not None and spec.restoration not in ("identity", "f_theta"):
+        raise UsageError(
+            f"{where}: residency {spec.residency} of what restoration {spec.restoration} puts back: nothing"
+        )
+    if spec.residency == "transient" and spec.restoration != "f_theta":
+        raise UsageError(f"{where}: residency transient is for f_theta, which can make K/V anew")
+    if spec.engine == "native-baseline" and spec.label != NATIVE_BASELINE_LABEL:
+        raise UsageError(f"{where}: a native baseline is labelled {NATIVE_BASELINE_LABEL}; set label so")
+    _check_drafter(spec, where)
+    if isinstance(spec.exact_layers, tuple) and list(spec.exact_layers) != sorted(set(spec.exact_layers)):
+        raise UsageError(f"{where}: exact_layers {list(spec.exact_layers)} must be ascending and without repeats")
+
+
+def _check_drafter(spec: ArmSpec, where: str) -> None:
+    if spec.engine not in DRAFTING:
+        if spec.drafter is not None:
+            raise UsageError(f"{where}: engine {spec.engine} drafts nothing; use one of {', '.join(DRAFTING)}")
+        return
+    if spec.drafter is None:
+        raise UsageError(f"{where}: engine {spec.engine} needs a drafter; set its kind, for example ngram")
+    if (spec.drafter.kind == "ngram") != (spec.drafter.model is None):
+        raise UsageError(
+            f"{where}: drafter {spec.drafter.kind}: every drafter but ngram names a model (--drafter-model), ngram none"
+        )
+    if spec.drafter.bits is not None and spec.drafter.kind != "model":
+        raise UsageError(f"{where}: drafter {spec.drafter.kind}: bits are for kind model, whose weights are rounded")

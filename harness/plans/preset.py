@@ -1,0 +1,140 @@
+"""Presets as records, one class a kind: what every run needs, what a timed run needs, and what each kind asks."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from harness.plans.arm_spec import ArmName, ArmSpec, Dtype, ModelName
+from reports.records.record import Record
+
+RESERVED_ARMS = ("oracle", "oracle_again", "needle_free")
+"""Arms every run of their kind has; the plan adds them, a preset cannot leave them out."""
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """A model that a run loads, by the name its preset gives it."""
+
+    role: Literal["verifier", "drafter", "f_theta"]
+    name: str
+
+
+class NiahSpec(Record):
+    """The haystack."""
+
+    lines: int = Field(70, ge=5, le=2000, description="Mean haystack size in lines")
+    prompt_style: Literal["auto", "chat", "completion"] = "auto"
+
+
+class CodeSpec(Record):
+    """The files to complete."""
+
+    items: int = Field(12, ge=2, le=56, description="Mean number of items a file shows before the cut")
+
+
+class BasePreset(Record):
+    """Everything a run needs to be told, whatever is asked."""
+
+    name: ArmName
+    title: str = Field(max_length=200)
+    kind: Literal["niah", "code", "parity", "kv_quant"]
+    model: ModelName
+    samples: int = Field(5, ge=1, le=1000)
+    seed: int = Field(42, ge=0, le=2**31)
+    prefill_chunk: int = Field(512, ge=1, le=8192)
+    platform: Literal["any", "apple"] = Field("any", description="apple: sized for Apple Silicon, refused elsewhere")
+    beside: tuple[ArmName, ...] = Field(
+        (), max_length=4, description="Presets run before it, their reports beside its own and judged with it"
+    )
+
+    def needs_torch(self) -> bool:
+        """A runtime of it is PyTorch."""
+        return False
+
+    def models(self) -> tuple[NamedModel, ...]:
+        """The models it loads, the verifier first."""
+        return (NamedModel("verifier", self.model),)
+
+
+class TimedPreset(BasePreset):
+    """A run that times arms beside the oracle."""
+
+    repeats: int = Field(3, ge=1, le=50)
+    max_new_tokens: int = Field(16, ge=2, le=4096)
+    ignore_turn_stop: bool = False
+    arms: tuple[ArmSpec, ...] = Field(min_length=1, max_length=20)
+
+    @field_validator("arms")
+    @classmethod
+    def _own_names(cls, arms: tuple[ArmSpec, ...]) -> tuple[ArmSpec, ...]:
+        names = [arm.name for arm in arms]
+        for name in names:
+            if name in RESERVED_ARMS or names.count(name) > 1:
+                raise ValueError(f"the name {name!r} is taken; give every arm a name of its own")
+        return arms
+
+    def needs_torch(self) -> bool:
+        """An arm drafts in PyTorch."""
+        return any(arm.drafter is not None and arm.drafter.kind == "dflash-torch" for arm in self.arms)
+
+    def models(self) -> tuple[NamedModel, ...]:
+        """The verifier, then every drafter and every f_theta with weights, once."""
+        drafters = (arm.drafter.model for arm in self.arms if arm.drafter is not None and arm.drafter.model)
+        projections = (arm.f_theta for arm in self.arms if arm.f_theta)
+        return (
+            *super().models(),
+            *(NamedModel("drafter", name) for name in dict.fromkeys(drafters)),
+            *(NamedModel("f_theta", name) for name in dict.fromkeys(projections)),
+        )
+
+
+class NiahPreset(TimedPreset):
+    """A needle run."""
+
+    kind: Literal["niah"]
+    workload: NiahSpec = NiahSpec()
+
+
+class CodePreset(TimedPreset):
+    """A code-completion run."""
+
+    kind: Literal["code"]
+    workload: CodeSpec = CodeSpec()
+
+
+class RuntimeSpec(Record):
+    """A runtime of a DFlash drafter, and the type it computes in; `recorded`: what ships of PyTorch's proposals."""
+
+    kind: Literal["dflash", "dflash-torch", "recorded"]
+    dtype: Dtype = "float32"
+
+
+class ParityPreset(BasePreset):
+    """Two runtimes of one drafter, proposing from the same contexts. The candidate decides which contexts come next."""
+
+    kind: Literal["parity"]
+    drafter: ModelName = Field(description="The DFlash checkpoint, named as `model` is")
+    candidate: RuntimeSpec = RuntimeSpec(kind="dflash")
+    reference: RuntimeSpec = RuntimeSpec(kind="dflash-torch")
+    block_size: int = Field(8, ge=2, le=64)
+    blocks: int = Field(8, ge=1, le=256, description="Blocks compared after every prompt")
+    workload: CodeSpec = CodeSpec()
+
+    def needs_torch(self) -> bool:
+        """A side computes in PyTorch."""
+        return "dflash-torch" in (self.candidate.kind, self.reference.kind)
+
+    def models(self) -> tuple[NamedModel, ...]:
+        """The verifier and the drafter."""
+        return (*super().models(), NamedModel("drafter", self.drafter))
+
+
+@dataclass(frozen=True)
+class LoadedPreset:
+    """A preset after overrides, and where it came from; `part_of` names the preset that it is run beside."""
+
+    preset: BasePreset
+    digest: str
+    overrides: tuple[str, ...]
+    part_of: str | None = None

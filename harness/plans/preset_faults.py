@@ -1,0 +1,56 @@
+"""What is wrong with a preset, told in the words its author used: the keys of its file, or the flags of a command."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from reports.untrusted.one_line import one_line
+
+_TABLES = ("workload", "drafter", "candidate", "reference")
+"""Fields that are tables; flags are named after what is in them."""
+
+_FLAGS = {"drafter.model": "--drafter-model", "drafter.kind": "--drafter", "reference.dtype": "--reference-dtype"}
+"""Flags that are not named after their field alone."""
+
+Place = tuple[int | str, ...]
+
+
+def in_keys(error: ValidationError, document: Mapping[str, Any]) -> str:
+    """The first fault as `key: what is wrong`, with an arm under its name, and the number of others."""
+    return _told(error, lambda place, _: _key(place, document))
+
+
+def in_flags(error: ValidationError) -> str:
+    """The same with the flag and its value; a flag that is used for several arms is one fault."""
+    return _told(error, _flag)
+
+
+def _told(error: ValidationError, name: Callable[[Place, object], str]) -> str:
+    faults: dict[str, str] = {}
+    found = error.errors(include_url=False, include_context=False)
+    for fault in found:
+        within = [other["loc"] for other in found if len(other["loc"]) > len(fault["loc"])]
+        if fault["loc"] and any(place[: len(fault["loc"])] == fault["loc"] for place in within):
+            continue  # a list whose items were refused is then called too short
+        faults.setdefault(name(fault["loc"], fault["input"]), fault["msg"])
+    first, message = next(iter(faults.items()))
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return one_line(f"{first}: {message}") + more
+
+
+def _key(place: Place, document: Mapping[str, Any]) -> str:
+    parts = list(place)
+    if len(parts) > 1 and parts[0] == "arms" and isinstance(parts[1], int):
+        arm = document["arms"][parts[1]]
+        parts[1] = str(arm["name"]) if isinstance(arm, Mapping) and "name" in arm else parts[1]
+    return ".".join(map(str, parts)) or "document"
+
+
+def _flag(place: Place, value: object) -> str:
+    parts = [str(part) for part in place]
+    if parts[:1] == ["arms"]:
+        parts = parts[2:]
+    field = next((part for part in parts if part not in _TABLES), "")
+    flag = _FLAGS.get(".".join(parts[:2])) or f"--{field.replace('_', '-')}"
+    return f"{flag} {value}" if isinstance(value, int | float | str) else flag

@@ -1,0 +1,1 @@
+"""Running a plan and writing down what was measured."""

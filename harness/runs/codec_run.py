@@ -1,0 +1,178 @@
+"""run_preset(plan) -> Report: every codec on every sample, over the same captured K/V, beside the verifier itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.base.errors import EngineError, UsageError
+from harness.base.progress import Progress
+from harness.engines.codec_scores import Answers, StreamLimit
+from harness.models.model_text import stop_rules
+from harness.plans.codec_preset import KvQuantPlan, KvQuantPreset, MixedArm, runtime_arms
+from harness.runs.codec_journal import KvQuantJournal
+from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.new_report import new_report
+from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult, RefusedArm
+from reports.records.plan import PlanInfo
+from reports.report import Report
+from workloads.base import Prompt, StopPolicy
+from workloads.codec_prompts import KvQuant, shared_prefix
+
+if TYPE_CHECKING:
+    from harness.engines.mlx.kv_quant.codec_bench import KvBench, SampleTokens
+    from harness.engines.mlx.kv_quant.stored_kv import CodecPair
+
+
+@dataclass(frozen=True)
+class Arms:
+    """What is measured: codecs by name, bits of the runtime's cache, and what it refused."""
+
+    pairs: "dict[str, CodecPair]"
+    described: tuple[CodecArm, ...]
+    runtime: dict[str, int]
+    refused: tuple[RefusedArm, ...]
+
+
+def run_preset(plan: KvQuantPlan, out: Path, progress: Progress) -> Report:
+    """Measure the codecs of `plan` and leave the finished report, without claims, at `out`.
+
+    An unfinished report of the same run at `out` is taken up where it stopped.
+
+    Raises:
+        UsageError: a codec or layer that there is not. OutputError: the report cannot be written.
+        ModelError, EngineError: the model is missing or damaged, or its K/V cannot be captured.
+    """
+    from harness.engines.mlx.kv_quant.codec import make_codec
+
+    preset = plan.preset
+    for name in (*preset.codecs, *(side for arm in preset.mixed for side in (arm.k, arm.v))):
+        make_codec(name)
+    progress(0, preset.samples, f"loading {preset.model}")
+    lab = open_lab(preset.model)
+    return _run(plan, preset, lab, out, progress)
+
+
+def _run(plan: KvQuantPlan, preset: KvQuantPreset, lab: Lab, out: Path, progress: Progress) -> Report:
+    from harness.engines.mlx.kv_quant.codec_bench import KvBench, captured_layers
+
+    layers = captured_layers(lab.verifier)
+    arms = _arms(preset, lab, layers)
+    style = lab.text.style(preset.workload.prompt_style)
+    workload = KvQuant(preset.workload.lines, preset.samples, preset.seed, style)
+    try:
+        prompts = workload.prompts(lab.text)
+    except ValueError as error:
+        raise UsageError(f"preset {preset.name}: {error}") from error
+    lab.tell_unverified()
+    skeleton = new_report(
+        plan,
+        lab,
+        workload,
+        prompts,
+        _info(preset),
+        kv_quant=KvQuantResult(arms=arms.described, refused=arms.refused),
+    )
+    journal = KvQuantJournal.open(skeleton, out)
+    bench = KvBench(lab.verifier, layers, _answers(preset, lab, prompts))
+    for sample in sorted(set(range(preset.samples)) - journal.done):
+        progress(sample, preset.samples, f"sample {sample}, {len(arms.described)} arms")
+        _measure(bench, arms, preset, sample, sample_tokens(prompts, sample), journal)
+    return journal.finish()
+
+
+def _measure(
+    bench: "KvBench", arms: Arms, preset: KvQuantPreset, sample: int, tokens: "SampleTokens", journal: KvQuantJournal
+) -> None:
+    exact = bench.exact(sample, tokens)
+    rows: dict[str, CodecSample] = dict(zip(arms.pairs, bench.codecs(exact, list(arms.pairs.values())), strict=True))
+    for name, bits in arms.runtime.items():
+        rows[name] = bench.runtime(exact, bits, preset.runtime_group)
+    journal.add(exact.row, rows)
+
+
+def sample_tokens(prompts: tuple[Prompt, ...], sample: int) -> "SampleTokens":
+    """The three prompts of a sample as the bench takes them."""
+    from harness.engines.mlx.kv_quant.codec_bench import SampleTokens
+
+    sets = {prompt.prompt_set: prompt for prompt in prompts if prompt.sample == sample}
+    main, second, held_out = sets["main"], sets["second_question"], sets["held_out"]
+    assert held_out.question_first is not None
+    return SampleTokens(
+        main=main.tokens,
+        second=second.tokens,
+        haystack=shared_prefix(main, second),
+        held_out=held_out.tokens,
+        scored_from=held_out.question_first,
+    )
+
+
+def _arms(preset: KvQuantPreset, lab: Lab, layers: tuple[int, ...]) -> Arms:
+    """All arms of the preset on this model; those that mlx-lm refuses, with its reason."""
+    from harness.engines.mlx.kv_quant.codec import make_codec
+    from harness.engines.mlx.kv_quant.runtime_cache import quantised_caches
+    from harness.engines.mlx.kv_quant.stored_kv import CodecPair
+
+    mixed = [MixedArm(name=name, k=name, v=name) for name in preset.codecs] + list(preset.mixed)
+    pairs, described = {}, []
+    for arm in mixed:
+        chosen = layers if arm.layers is None else arm.layers
+        beyond = sorted(set(chosen) - set(layers))
+        if beyond:
+            shown = ", ".join(map(str, layers))
+            raise UsageError(f"preset {preset.name}: {arm.name}: layer {beyond[0]} is none of those captured: {shown}")
+        pair = CodecPair(make_codec(arm.k), make_codec(arm.v), frozenset(chosen))
+        pairs[arm.name] = pair
+        described.append(
+            CodecArm(
+                name=arm.name,
+                codec=arm.k if arm.k == arm.v else f"{arm.k} / {arm.v}",
+                path="injected",
+                codec_k=arm.k,
+                codec_v=arm.v,
+                scales=pair.keys.scales if arm.k == arm.v else f"{pair.keys.scales} / {pair.values.scales}",
+                layers=tuple(sorted(chosen)),
+                samples=(),
+            )
+        )
+    runtime, refused = {}, []
+    for name, bits in runtime_arms(preset).items():
+        try:
+            quantised_caches(lab.verifier.model, layers, bits, preset.runtime_group)
+        except EngineError as error:
+            refused.append(RefusedArm(name=name, reason=str(error)))
+            continue
+        runtime[name] = bits
+        described.append(
+            CodecArm(
+                name=name,
+                codec=f"mlx-lm QuantizedKVCache, affine{bits}, group {preset.runtime_group}",
+                path="runtime",
+                scales=f"{lab.verifier.facts.dtype} scale and bias",
+                layers=layers,
+                samples=(),
+            )
+        )
+    return Arms(pairs, tuple(described), runtime, tuple(refused))
+
+
+def _info(preset: KvQuantPreset) -> PlanInfo:
+    return PlanInfo(
+        samples=preset.samples,
+        repeats=1,
+        max_new_tokens=preset.max_new_tokens,
+        prefill_chunk=preset.prefill_chunk,
+        stop=stop_rules(StopPolicy()),
+        complete=False,
+    )
+
+
+def _answers(preset: KvQuantPreset, lab: Lab, prompts: tuple[Prompt, ...]) -> Answers:
+    """How streams end and are scored."""
+    limit = StreamLimit(
+        new_tokens=preset.max_new_tokens,
+        timed_tokens=max(preset.timed_tokens, preset.max_new_tokens),
+        stops=lab.text.stop_tokens(StopPolicy()),
+        chunk=preset.prefill_chunk,
+    )
+    wanted = {prompt.sample: prompt.answer for prompt in prompts if prompt.prompt_set == "main" and prompt.answer}
+    return Answers(lab.text, limit, wanted)

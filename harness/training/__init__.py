@@ -1,0 +1,1 @@
+"""Training of drafters, f_thetas, and of k3-tiny."""

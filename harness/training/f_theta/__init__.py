@@ -1,0 +1,1 @@
+"""Fitting an f_theta."""

@@ -1,0 +1,1 @@
+"""Training k3-tiny, the model that ships."""

@@ -1,0 +1,1 @@
+"""The records a report is made of. Pydantic models, frozen and strict."""

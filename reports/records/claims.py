@@ -1,0 +1,114 @@
+"""What a report asserts. A claim's value is a statement; the gate derives it again from the rows."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reports.records.record import Count, Fraction, Name, Record
+
+Status = Literal["claimed", "admitted", "withheld"]
+
+
+class Interval(Record):
+    """A 95 % interval and how it was made."""
+
+    low: float
+    high: float
+    method: Literal["bootstrap", "newcombe", "wilson", "stated"]
+
+
+class BaseClaim(Record):
+    """The fields every claim has.
+
+    `claimed`: asserted and not yet judged (imports). `admitted`: asserted, the gate that wrote the file let it
+    pass. `withheld`: not asserted; printed as WITHHELD with the codes in `withheld_by`.
+    """
+
+    name: Name = Field(description="Unique in the report: metric/arm")
+    value: float
+    arm: Name
+    baseline: Name | None = None
+    interval: Interval | None = None
+    status: Status
+    withheld_by: tuple[Name, ...] = ()
+
+
+class SpeedupClaim(BaseClaim):
+    """Throughput of `arm` over `baseline`, a ratio (below 1 is a slow-down)."""
+
+    metric: Literal["decode_speedup", "e2e_speedup"]
+    unit: Literal["x"] = "x"
+    leave_one_out: tuple[float, float] | None = Field(
+        None, description="Extremes of the ratio with one sample left out"
+    )
+    estimator: Literal["ratio_of_medians", "ratio_of_means", "ratio_of_totals", "median_of_ratios"] | None = Field(
+        None, description="Imports: how the tool forms the ratio; K3's is the median of paired ratios"
+    )
+
+
+class NullRatioClaim(BaseClaim):
+    """The oracle against itself: the band in which this run cannot tell an effect from noise."""
+
+    metric: Literal["null_ratio"]
+    unit: Literal["x"] = "x"
+
+
+class RecallClaim(BaseClaim):
+    """Recall of an arm. `restoration_recall` asserts that restoration carried it; the others do not."""
+
+    metric: Literal["oracle_recall", "native_baseline_recall", "restoration_recall", "arm_recall"]
+    unit: Literal["fraction"] = "fraction"
+    control: Name | None = Field(None, description="The ablated arm that makes the claim falsifiable")
+
+
+class LosslessClaim(BaseClaim):
+    """Share of the arm's streams equal to the oracle's, token for token."""
+
+    metric: Literal["token_identity"]
+    unit: Literal["fraction"] = "fraction"
+
+
+class MemoryClaim(BaseClaim):
+    """K/V bytes saved against `baseline`, as a fraction; by formula or measured from the arrays."""
+
+    metric: Literal["kv_saving"]
+    unit: Literal["fraction"] = "fraction"
+    basis: Literal["measured", "analytic"]
+
+
+class AcceptanceClaim(BaseClaim):
+    """Acceptance of a drafter: always three figures. `value` is accepted / drafted."""
+
+    metric: Literal["acceptance"]
+    unit: Literal["accepted/drafted"] = "accepted/drafted"
+    committed_per_block: float | None = None
+    by_position: tuple[Fraction, ...] | None = Field(None, description="Share accepted at each draft position")
+    denominator: Literal["drafted", "output_tokens", "unknown"] = "drafted"
+
+
+class ParityClaim(BaseClaim):
+    """Share of drafted tokens on which two runtimes of one drafter agree."""
+
+    metric: Literal["drafter_parity"]
+    unit: Literal["fraction"] = "fraction"
+
+
+class KvQuantClaim(BaseClaim):
+    """A codec is (1) or is not (0) worth a native kernel."""
+
+    metric: Literal["kv_codec_worthwhile"]
+    unit: Literal["boolean"] = "boolean"
+    samples: Count | None = None
+
+
+Claim = Annotated[
+    SpeedupClaim
+    | NullRatioClaim
+    | RecallClaim
+    | LosslessClaim
+    | MemoryClaim
+    | AcceptanceClaim
+    | ParityClaim
+    | KvQuantClaim,
+    Field(discriminator="metric"),
+]

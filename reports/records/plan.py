@@ -1,0 +1,95 @@
+"""What was asked, in which order it was run, and when it was to stop."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import AwareDatetime, Field
+
+from reports.records.measurement import PromptSet
+from reports.records.record import Count, Digest, Fraction, Name, Record, digest_of
+
+
+class PresetInfo(Record):
+    """The preset a run was started from."""
+
+    name: Name
+    digest: Digest = Field(description="Of the preset file's bytes")
+    overrides: tuple[str, ...] = Field((), description="key=value, in the order given")
+    part_of: Name | None = Field(None, description="The preset that it was run beside; the arguments are of that run")
+
+
+def tokens_digest(tokens: Sequence[int]) -> str:
+    """sha256 over token ids as decimal numbers joined by commas."""
+    return digest_of(",".join(map(str, tokens)).encode())
+
+
+class PromptRecord(Record):
+    """One prompt, tokenised once and given to every arm that runs its set."""
+
+    sample: Count
+    prompt_set: PromptSet = "main"
+    digest: Digest | None = Field(None, description="Of the token ids as decimal numbers joined by commas")
+    token_count: Count | None = None
+    answer: str | None = Field(None, description="The code to recall; of a needle-free prompt, its twin's")
+    needle_depth: Fraction | None = Field(None, description="First needle token / token count")
+    needle_first: Count | None = Field(None, description="First token position of the needle line")
+    needle_last: Count | None = Field(None, description="Last token position of the needle line")
+    question_first: Count | None = Field(
+        None, description="First token position after the haystack; of a held-out text, the first one that is scored"
+    )
+
+
+class WorkloadInfo(Record):
+    """What was asked."""
+
+    name: Name
+    generator_version: Count | None = None
+    seed: Count | None = None
+    digest: Digest | None = Field(None, description="Of all prompts with their answers")
+    prompt_style: Literal["chat", "completion"] | None = None
+    prompts: tuple[PromptRecord, ...] = ()
+
+
+class Run(Record):
+    """One timed run: an arm on a sample, once."""
+
+    arm: Name
+    sample: Count
+    repeat: Count
+
+
+class Warmup(Record):
+    """Untimed runs of one arm before its first timed one, over the shapes that are timed."""
+
+    arm: Name
+    runs: Count
+    shapes: tuple[Count, ...] = Field(description="Sequence lengths of the forwards warmed up")
+
+
+class StopRules(Record):
+    """When a stream ends."""
+
+    eos: bool
+    ignore_turn_stop: bool
+
+
+class Resume(Record):
+    """The run was interrupted and went on from here."""
+
+    order: Count = Field(description="Position in `order` of the first run after the interruption")
+    at: AwareDatetime
+
+
+class PlanInfo(Record):
+    """How the run was planned and in which order it really went."""
+
+    digest: Digest | None = Field(None, description="Of everything that decides what is run")
+    samples: Count | None = None
+    repeats: Count | None = None
+    order: tuple[Run, ...] | None = Field(None, description="Timed runs as they really happened")
+    warmups: tuple[Warmup, ...] | None = None
+    max_new_tokens: Count | None = None
+    prefill_chunk: Count | None = None
+    stop: StopRules | None = None
+    complete: bool | None = Field(None, description="Every planned run was measured")
+    resumes: tuple[Resume, ...] = ()

@@ -1,0 +1,79 @@
+"""Where a report comes from: enough to run it again, nothing that names a person or a folder of theirs."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from reports.records.record import Bytes, Count, Digest, Fraction, Name, Record
+
+
+class Source(Record):
+    """The code that ran: a git checkout, or the digest of the installed files when it ran from a wheel."""
+
+    git_commit: str | None = Field(None, pattern=r"^[0-9a-f]{40}$")
+    dirty: bool | None = None
+    version: Name | None = None
+    files: Digest | None = None
+
+
+class Host(Record):
+    """The machine, without its name or its user's."""
+
+    os: Name
+    machine: Name
+    chip: Name | None = None
+    cores: Count | None = None
+    memory: Bytes | None = None
+    python: Name | None = None
+
+
+class Package(Record):
+    """An installed distribution that took part."""
+
+    name: Name
+    version: Name
+
+
+class AsRun(Record):
+    """A loaded verifier in the type that engines run it in, against the reference in float32."""
+
+    dtype: Name
+    tokens: Count
+    argmax_agreement: Fraction
+
+
+class Faithfulness(Record):
+    """A loaded verifier against a reference implementation, both computed in float32, on a fixed text."""
+
+    reference: Name = Field(description="For example transformers 5.24.0, float32")
+    tokens: Count
+    argmax_agreement: Fraction
+    largest_logit_gap: float
+    as_run: AsRun | None = Field(None, description="On the start of the text, where engines run it in another type")
+
+
+class ModelInfo(Record):
+    """A model as it was loaded."""
+
+    role: Literal["verifier", "drafter", "f_theta", "proposer"]
+    id: Name
+    revision: Name | None = None
+    weights: Digest | None = None
+    architecture: Name | None = None
+    layer_types: tuple[Name, ...] | None = None
+    quantisation: Name | None = None
+    dtype: Name | None = None
+    faithfulness: Faithfulness | None = None
+
+
+class Provenance(Record):
+    """Everything a stranger needs to repeat the run."""
+
+    source: Source | None = None
+    argv: tuple[str, ...] | None = Field(None, description="Arguments, home paths replaced by ~")
+    host: Host | None = None
+    packages: tuple[Package, ...] | None = None
+    models: tuple[ModelInfo, ...] = ()
+    device: Name | None = None
+    blas: Name | None = None
+    blas_threads: Count | None = Field(None, description="Threads the BLAS was set to; none where it cannot be asked")

@@ -1,0 +1,1 @@
+"""Files and text that nobody vouches for, opened and read within bounds."""

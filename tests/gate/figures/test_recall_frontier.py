@@ -1,0 +1,36 @@
+"""Recall against bytes: which arms are points, and what stands on both axes."""
+
+import pytest
+
+from gate.figures.recall_frontier import EXACT_ALONE, F_THETA, frontier
+from gate.render.page import frontier_chart as shown
+from gate.render.page.chart import svg
+from tests.gate.edits import set_rows
+from tests.gate.honest import Setup, measured_niah
+
+
+def test_arms_that_bound_their_cache_are_points_by_bytes() -> None:
+    report = measured_niah(Setup(samples=3, repeats=2, suts=("identity", "f_theta")))
+    points = frontier(report)
+    assert [point.share for point in points] == sorted(point.share for point in points)
+    by_arm = {point.arm: point for point in points}
+    assert set(by_arm) == {"identity", "f_theta", "ablate"}
+    assert by_arm["f_theta"].family == F_THETA
+    assert by_arm["ablate"].family == EXACT_ALONE
+    assert by_arm["identity"].share == pytest.approx(1.0, abs=0.05)
+    assert by_arm["ablate"].share < 0.5
+    assert by_arm["ablate"].recalled.correct == 0
+
+
+def test_without_f_theta_or_without_bytes_there_is_no_frontier() -> None:
+    assert frontier(measured_niah(Setup(samples=3, repeats=2, suts=("identity",)))) == ()
+    report = measured_niah(Setup(samples=3, repeats=2, suts=("f_theta",)))
+    assert "f_theta" not in {point.arm for point in frontier(set_rows(report, "f_theta", kv_bytes_prefill=None))}
+
+
+def test_the_picture_has_a_series_a_family_and_the_table_a_row_a_point() -> None:
+    points = frontier(measured_niah(Setup(samples=3, repeats=2, suts=("f_theta",))))
+    chart = shown.chart(points)
+    assert {series.name for series in chart.series} == {F_THETA, EXACT_ALONE}
+    assert "Recall" in svg(chart)
+    assert all(len(shown.row(point)) == len(shown.COLUMNS) for point in points)

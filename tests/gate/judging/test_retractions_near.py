@@ -1,0 +1,24 @@
+"""Where retractions are looked for."""
+
+from pathlib import Path
+
+import pytest
+
+from gate.judging.retractions_near import RetractionFinder
+
+ENTRY = '[[retraction]]\nreport_id = "r"\nreason = "wrong"\ndate = 2026-01-02\n'
+
+
+@pytest.mark.parametrize("named", ["//x", "//", "/x", "/"])
+@pytest.mark.parametrize("start", ["/", "/usr"])
+def test_the_root_is_reached_however_many_slashes_lead_to_it(
+    named: str, start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(start)
+    assert RetractionFinder([Path(named)]).in_force(Path(named)) == ()
+
+
+def test_two_leading_slashes_hide_no_retraction(tmp_path: Path) -> None:
+    (tmp_path / "RETRACTIONS.toml").write_text(ENTRY)
+    (below := tmp_path / "below").mkdir()
+    assert len(RetractionFinder([tmp_path]).in_force(Path(f"/{below}/r.json"))) == 1

@@ -1,0 +1,108 @@
+"""The same prompts in every compared arm, distinct ones, unedited, their needles out of sight."""
+
+import pytest
+
+from gate.rules.plan.prompts import digest_of_prompts
+from reports.report import Imported
+from tests.gate.asking import ask
+from tests.gate.case_files import needle_in_window, same_prompt_twice
+from tests.gate.edits import set_first_row, set_rows
+from tests.gate.honest import Setup, measured_code, measured_niah
+from workloads.base import Prompt, workload_digest
+
+NIAH = measured_niah(Setup(samples=2, repeats=1))
+CODE = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))
+OTHER = "sha256:" + "5" * 64
+
+
+def prompt_edit(report, **changes):
+    first, *rest = report.workload.prompts
+    return report.replace(workload=report.workload.replace(prompts=(first.replace(**changes), *rest)))
+
+
+@pytest.mark.parametrize("changes", [{"prompt_digest": OTHER}, {"prompt_tokens": 3}])
+@pytest.mark.parametrize("arm", ["identity", "ablate", "needle_free", "oracle"])
+def test_another_prompt_than_the_workloads_breaks_the_evidence(arm, changes):
+    found = ask("PROMPT_MISMATCH", set_first_row(NIAH, arm, **changes))
+    assert arm in {finding.arm for finding in found}
+    assert all(finding.severity is None for finding in found)
+
+
+def test_a_missing_digest_is_withheld_not_broken():
+    found = ask("PROMPT_MISMATCH", set_first_row(NIAH, "identity", prompt_digest=None))
+    assert [(finding.arm, finding.severity) for finding in found] == [("identity", "withheld")]
+
+
+@pytest.mark.parametrize("changes", [{"digest": None}, {"token_count": None}])
+def test_a_prompt_the_workload_does_not_know_is_unknown(changes):
+    assert {finding.severity for finding in ask("PROMPT_MISMATCH", prompt_edit(NIAH, **changes))} == {"withheld"}
+
+
+def test_an_import_is_compared_with_its_oracle():
+    report = NIAH.replace(
+        imported=Imported(importer="k3-mac", original_digest="sha256:" + "0" * 64),
+        workload=NIAH.workload.replace(prompts=()),
+    )
+    assert not ask("PROMPT_MISMATCH", report)
+    assert ask("PROMPT_MISMATCH", set_first_row(report, "identity", prompt_digest=OTHER))
+
+
+def test_one_prompt_is_one_sample():
+    assert {finding.arm for finding in ask("PROMPT_REPEATED", same_prompt_twice(CODE))} >= {None, "oracle"}
+    assert not ask("PROMPT_REPEATED", CODE)
+
+
+def test_repeats_of_a_sample_share_its_prompt():
+    assert not ask("PROMPT_REPEATED", measured_code(Setup(samples=2, repeats=3, max_new_tokens=12)))
+
+
+def test_a_twin_that_still_holds_the_needle_is_the_same_prompt_as_another_sample():
+    twin = NIAH.workload.prompts[3]
+    assert (twin.sample, twin.prompt_set) == (1, "needle_free")
+    assert ask("PROMPT_REPEATED", prompt_edit(NIAH, digest=twin.digest))
+
+
+@pytest.mark.parametrize("changes", [{"answer": "ZETA-0000"}, {"digest": OTHER}, {"sample": 7}])
+def test_an_edited_prompt_leaves_a_stale_digest(changes):
+    assert [finding.severity for finding in ask("WORKLOAD_DIGEST", prompt_edit(NIAH, **changes))] == [None]
+
+
+def test_a_missing_digest_of_the_workload_is_withheld():
+    report = NIAH.replace(workload=NIAH.workload.replace(digest=None))
+    assert [finding.severity for finding in ask("WORKLOAD_DIGEST", report)] == ["withheld"]
+
+
+def test_the_gate_forms_the_digest_as_the_workload_does():
+    prompts = (
+        Prompt(sample=0, prompt_set="main", tokens=(1, 2, 3), answer="BETA-1"),
+        Prompt(sample=0, prompt_set="needle_free", tokens=(1, 3), answer="BETA-1"),
+        Prompt(sample=1, prompt_set="main", tokens=(4,)),
+    )
+    workload = NIAH.workload.replace(prompts=tuple(prompt.record() for prompt in prompts))
+    assert digest_of_prompts(workload) == workload_digest(prompts)
+
+
+def exposed(report):
+    return [finding.sample for finding in ask("NEEDLE_EXPOSED", report, "restoration_recall/identity")]
+
+
+def test_a_needle_in_the_window_or_sink_is_exposed():
+    assert exposed(NIAH) == []
+    assert exposed(needle_in_window(NIAH)) == [0]
+    assert exposed(prompt_edit(NIAH, needle_first=2)) == [0]
+
+
+@pytest.mark.parametrize("field", ["needle_first", "needle_last", "question_first"])
+def test_a_needle_that_nobody_located_may_be_anywhere(field):
+    assert exposed(prompt_edit(NIAH, **{field: None})) == [0]
+
+
+def test_the_window_counts_back_from_the_question():
+    question = NIAH.workload.prompts[0].question_first
+    assert exposed(prompt_edit(NIAH, needle_last=question - 65, needle_first=question - 70)) == []
+    assert exposed(prompt_edit(NIAH, needle_last=question - 64, needle_first=question - 70)) == [0]
+
+
+def test_rows_of_no_prompt_are_exposed():
+    report = set_rows(NIAH, "identity", sample=0)
+    assert exposed(report.replace(workload=report.workload.replace(prompts=()))) == [0]

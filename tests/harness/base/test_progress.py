@@ -1,0 +1,51 @@
+"""Progress without a terminal: plain lines, few of them, on stderr."""
+
+import pytest
+
+from harness.base.progress import QUIET_S, PlainLines, bar
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_a_phase_is_told_at_once_and_its_steps_rarely(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    lines = PlainLines(clock)
+    lines(0, 1, "loading m")
+    lines(0, 100, "warming up")
+    for step in range(100):
+        lines(step, 100, f"oracle, sample {step}")
+        clock.seconds += 1.0
+    lines(100, 100, "auditing streams")
+    out, err = capsys.readouterr()
+    assert out == ""
+    told = err.splitlines()
+    assert told[:3] == ["[0/1] loading m (0 s)", "[0/100] warming up (0 s)", "[0/100] oracle, sample 0 (0 s)"]
+    assert told[3:-1] == [f"[{n}/100] oracle, sample {n} ({n} s)" for n in (30, 60, 90)]
+    assert told[-1] == "[100/100] auditing streams (100 s)"
+
+
+def test_amounts_are_told_when_it_was_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    lines = PlainLines(clock)
+    lines.say("downloading m (300 MB)")
+    for _ in range(10):
+        clock.seconds += QUIET_S / 2
+        lines.amount(f"{clock.seconds:.0f} s")
+    assert capsys.readouterr().err.splitlines() == ["downloading m (300 MB)", "30 s", "60 s", "90 s", "120 s", "150 s"]
+
+
+def test_without_a_terminal_the_bar_is_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    with bar("a title") as progress:
+        progress(0, 2, "loading m")
+        progress(2, 2, "auditing streams")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.split(" (")[0] for line in err.splitlines()] == ["[0/2] loading m", "[2/2] auditing streams"]
+    assert err.replace("\n", "").isprintable()

@@ -1,0 +1,46 @@
+"""Provenance names the code and the machine, and no person."""
+
+import getpass
+import socket
+from pathlib import Path
+
+from harness.base import provenance
+from harness.engines.mlx.blas import blas_threads
+
+
+def test_nothing_names_the_user_the_host_or_a_home() -> None:
+    home = str(Path.home())
+    argv = [f"{home}/bin/k3", "eval", "--out", f"{home}/x.json"]
+    assert provenance.anonymous_argv(argv) == ("k3", "eval", "--out", "x.json")
+    text = provenance.read_host().model_dump_json()
+    for secret in (socket.gethostname(), getpass.getuser() if getpass.getuser() != "root" else "\0"):
+        assert secret not in text
+
+
+def test_the_threads_of_the_blas_are_recorded() -> None:
+    assert provenance.read_provenance([], "cpu", "BLAS", blas_threads()).blas_threads == blas_threads()
+
+
+def test_the_code_that_runs_is_identified() -> None:
+    source = provenance.read_source()
+    assert source.git_commit is not None or source.files is not None
+
+
+def test_the_digest_of_installed_files_moves_with_a_byte(tmp_path: Path) -> None:
+    (tmp_path / "harness").mkdir()
+    file = tmp_path / "harness" / "a.py"
+    file.write_text("x = 1")
+    first = provenance.installed_digest(tmp_path)
+    file.write_text("x = 2")
+    assert provenance.installed_digest(tmp_path) != first
+    file.write_text("x = 1")
+    assert provenance.installed_digest(tmp_path) == first
+
+
+def test_the_folder_of_a_report_is_not_told() -> None:
+    assert provenance.anonymous_argv(["k3", "niah", "--out=/data/someone/r.json"])[2] == "--out=r.json"
+    assert provenance.anonymous_argv(["k3", "niah", "--set", "model=/m/x", "--out", "/d/r.json"])[3:] == (
+        "model=/m/x",
+        "--out",
+        "r.json",
+    )

@@ -1,0 +1,122 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.base.errors import ModelError
+from harness.checks import verify_model as verify_module
+from harness.checks.verify_model import compare, main, verify
+from harness.models.digest import weights_digest
+from harness.models.faithfulness import load_faithfulness
+from harness.models.resolve import resolve
+
+Make = Callable[..., Any]
+
+
+def rewrite(folder: Path, **changes: object) -> None:
+    """Change config.json; None removes a key."""
+    path = folder / "config.json"
+    config = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps({key: value for key, value in config.items() if value is not None}))
+
+
+@pytest.fixture
+def folder(cache: Path, tiny_llama: Make, converted: Make) -> Path:
+    pytest.importorskip("torch")
+    made: Path = converted(tiny_llama())
+    return made
+
+
+def test_a_converted_model_agrees_and_the_result_is_stored(folder: Path) -> None:
+    weights = weights_digest(folder)
+    assert load_faithfulness(folder, weights) is None
+    result = verify(folder)
+    assert result.argmax_agreement == 1.0
+    assert result.largest_logit_gap < 1e-3
+    assert result.tokens > 600
+    assert result.reference.startswith("transformers ")
+    assert load_faithfulness(folder, weights) == result
+
+
+def test_a_changed_config_has_not_been_verified(folder: Path) -> None:
+    verify(folder)
+    rewrite(folder, rope_theta=10_000.0)
+    assert load_faithfulness(folder, weights_digest(folder)) is None
+
+
+def test_gemma_agrees_past_its_window(cache: Path, tiny_gemma: Make, converted: Make) -> None:
+    pytest.importorskip("torch")
+    result = verify(converted(tiny_gemma()))
+    assert result.tokens > 8
+    assert result.argmax_agreement >= 0.99
+
+
+def test_a_wrong_rope_base_is_caught(folder: Path) -> None:
+    """What mlx-lm does with a base it does not see: it runs with 10000, and transformers with what was meant."""
+    rewrite(folder, rope_theta=10_000.0, rope_parameters={"rope_theta": 100_000.0, "rope_type": "default"})
+    result = verify(folder)
+    assert result.argmax_agreement < 0.9
+    assert result.largest_logit_gap > 0.1
+
+
+def test_mlx_lm_alone_misreads_a_config_with_rope_parameters_only(folder: Path) -> None:
+    """Why the conversion writes the top-level key, and why K3's loader completes a config without it."""
+    rewrite(folder, rope_theta=None)
+    import mlx.core as mx
+    from mlx_lm import load
+
+    model, tokenizer = load(str(folder))
+    ids = tokenizer.encode(verify_module.fixed_text())
+    misread = np.array(model(mx.array([ids]))[0])
+    _, reference, name = verify_module.reference_logits(folder)
+    assert compare(misread, reference, name).argmax_agreement < 0.9
+    assert verify(folder).argmax_agreement == 1.0
+
+
+def test_logits_that_are_not_finite_are_refused() -> None:
+    logits = np.zeros((2, 3), np.float32)
+    broken = logits.copy()
+    broken[1, 2] = np.nan
+    with pytest.raises(ModelError, match="not finite"):
+        compare(broken, logits, "reference")
+
+
+def test_figures_are_those_of_the_arrays() -> None:
+    ours = np.array([[0, 1, 0], [3, 2, 9]], np.float32)
+    theirs = np.array([[0, 1], [2, 2.5]], np.float32)
+    result = compare(ours, theirs, "reference")
+    assert (result.tokens, result.argmax_agreement, result.largest_logit_gap) == (2, 0.5, 1.0)
+
+
+def test_without_torch_the_error_says_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify_module, "torch_available", lambda: False)
+    with pytest.raises(ModelError, match=r"pip install '\.\[torch\]'"):
+        verify(folder)
+
+
+def test_a_folder_transformers_cannot_open_has_no_reference(folder: Path) -> None:
+    rewrite(folder, num_hidden_layers="two")
+    with pytest.raises(ModelError) as caught:
+        verify(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_process_of_its_own_reports_by_exit_code(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(folder)]) == 0
+    assert main([str(tmp_path / "nowhere")]) == 3
+    assert "no such model folder" in capsys.readouterr().err
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("name", "agreement", "gap"), [("smollm2-135m", 1.0, 1e-3), ("gemma3-270m", 0.995, 1.0)])
+def test_the_real_models_are_those_transformers_runs(name: str, agreement: float, gap: float) -> None:
+    pytest.importorskip("torch")
+    result = verify(resolve(name).folder)
+    assert result.tokens > 512
+    assert result.argmax_agreement >= agreement
+    assert result.largest_logit_gap <= gap

@@ -1,0 +1,132 @@
+"""`--plan`: what would run, and exactly what is missing, on any machine and without loading anything."""
+
+import json
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import run
+from harness.models.registry import entry
+from harness.plans.kinds import plan_of
+from harness.plans.preset_file import load_preset, preset_names
+from tests.harness.commands.tiny_runs import tiny_drafter, tiny_model
+
+MAC = tuple(name for name in preset_names() if name.startswith("mac-"))
+ROOT = Path(__file__).resolve().parents[4]
+VARIABLES = {"mac-26b": "K3_MAC_26B", "mac-26b-dflash": "K3_MAC_26B_DFLASH"}
+
+
+def planned(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    code = run(["eval", *arguments, "--plan", "--json"])
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return code, document
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_preset_plans_and_names_exactly_what_is_missing(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("K3_CACHE", str(tmp_path))
+    for variable in VARIABLES.values():
+        monkeypatch.delenv(variable, raising=False)
+    preset = load_preset(name).preset
+    code, document = planned(capsys, "--preset", name)
+    assert document["runs"] == sum(arm["runs"] for arm in document["arms"])
+    missing = {need["what"]: need["problem"] for need in document["needs"] if need["missing"]}
+    apple = (platform.system(), platform.machine()) == ("Darwin", "arm64")
+    away = [model for model in preset.models() if entry(model.name).source.kind != "shipped"]
+    roles = {name: [model.role for model in away if model.name == name] for name in (model.name for model in away)}
+    needed = {name: f"{' and '.join(parts)} {name}" for name, parts in roles.items()}
+    expected = set(needed.values())
+    if preset.platform == "apple" and not apple:
+        expected.add("platform macOS on Apple Silicon")
+    assert {what for what in missing if not what.startswith("package ")} == expected
+    assert code == (3 if missing else 0)
+    for model in away:
+        remedy = VARIABLES.get(model.name, f"k3 models fetch {model.name}")
+        assert remedy in missing[needed[model.name]]
+
+
+def test_nothing_is_missing_when_the_models_are_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tiny_model(tmp_path / "model")
+    monkeypatch.setenv("K3_MAC_26B", str(model))
+    monkeypatch.setenv("K3_MAC_26B_DFLASH", str(tiny_drafter(tmp_path / "drafter", model)))
+    for name in MAC:
+        overrides = ["--set", "platform=any"]
+        code, document = planned(capsys, "--preset", name, *overrides)
+        missing = [need for need in document["needs"] if need["missing"]]
+        assert code == (3 if missing else 0)
+        assert all(need["what"] == "package torch" for need in missing)
+
+
+@pytest.mark.parametrize("name", [name for name in MAC if "parity" not in name])
+def test_a_mac_preset_is_planned_so_that_the_gate_can_admit_it(name: str) -> None:
+    preset: Any = load_preset(name).preset
+    assert preset.samples >= 5
+    assert preset.repeats >= 3
+    assert preset.max_new_tokens > 32
+    controls = [arm for arm in preset.arms if arm.role == "control"]
+    assert controls or preset.arms[0].engine == "native-baseline"
+    assert preset.ignore_turn_stop or name == "mac-fused-natural"
+
+
+@pytest.mark.parametrize("name", [name for name in MAC if "parity" in name])
+def test_a_mac_parity_preset_compares_enough(name: str) -> None:
+    preset: Any = load_preset(name).preset
+    assert preset.samples * preset.blocks * (preset.block_size - 1) >= 48
+
+
+def test_the_text_shows_arms_runs_and_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["eval", "--preset", "mac-code-trim", "--repeats", "4", "--plan"])
+    shown = capsys.readouterr().out
+    assert "dflash mac-26b-dflash, blocks of 8, two_phase" in shown
+    assert "128 runs" in shown
+    assert "MISSING verifier mac-26b: ${ENV:K3_MAC_26B}: set the environment variable K3_MAC_26B" in shown
+    assert "repeats 4" in shown
+
+
+def test_a_dry_run_loads_no_engine(tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom harness.cli import run\ncode = run(sys.argv[1:])\n"
+        "print(code, sorted(set(sys.modules) & {'mlx', 'torch', 'transformers', 'pandas'}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "eval", "--preset", "mac-fused-hybrid", "--plan"],
+        capture_output=True, text=True, cwd=ROOT, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "3 []"
+
+
+def test_what_is_missing_is_told_before_a_run_begins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("K3_MAC_26B", raising=False)
+    out = tmp_path / "r.json"
+    assert run(["eval", "--preset", "mac-code", "--set", "platform=any", "--out", str(out)]) == 3
+    shown = capsys.readouterr()
+    assert shown.err == (
+        "k3: ${ENV:K3_MAC_26B}: set the environment variable K3_MAC_26B to the path of the model folder\n"
+    )
+    assert not out.exists()
+
+
+def test_settings_of_flags_are_planned_too(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["code", "--items", "9", "--plan"])
+    shown = capsys.readouterr().out
+    assert "workload items 9" in shown
+    assert "ngram, blocks of 8, two_phase, through a permuted vocabulary" in shown
+
+
+def test_a_plan_has_the_runs_of_its_schedule() -> None:
+    from harness.plans.plan import RunPlan
+    from harness.runs.schedule import schedule
+
+    plan = plan_of(load_preset("demo", ["samples=4", "repeats=3"]))
+    assert isinstance(plan, RunPlan)
+    assert sum(arm.runs for arm in plan.planned()) == len(schedule(plan.arms, 4, 3))

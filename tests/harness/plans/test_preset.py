@@ -1,0 +1,161 @@
+"""Presets: typed, bounded, and refused with one line that names the key and the nearest right one."""
+
+import pytest
+
+from harness.base.errors import UsageError
+from harness.plans.kinds import plan_of
+from harness.plans.plan import RunPlan, make_plan
+from harness.plans.preset_file import load_preset, preset_names, preset_of_flags
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_shipped_preset_loads_and_plans(name: str) -> None:
+    plan = plan_of(load_preset(name))
+    assert plan.preset.name == name
+    if not isinstance(plan, RunPlan):
+        return
+    roles = [arm.role for arm in plan.arms]
+    assert roles.count("oracle") == roles.count("null") == 1
+    assert any(arm.prompt_set == "needle_free" for arm in plan.arms) == (plan.preset.kind == "niah")
+
+
+def test_overrides_are_applied_and_remembered() -> None:
+    loaded = load_preset("demo", ["samples=7", "workload.lines=33", "arms.identity.window=32", "model=/a/b"])
+    assert loaded.preset.samples == 7
+    assert loaded.preset.workload.lines == 33
+    assert loaded.preset.arms[0].window == 32
+    assert loaded.preset.model == "/a/b"
+    assert loaded.overrides[0] == "samples=7"
+
+
+def test_an_override_changes_the_plan_but_not_the_file_digest() -> None:
+    plain, changed = load_preset("demo"), load_preset("demo", ["seed=7"])
+    assert plain.digest == changed.digest
+    assert make_plan(plain).digest() != make_plan(changed).digest()
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("sampels=3", "did you mean 'samples'"),
+        ("samples=many", "samples"),
+        ("samples=0", "samples"),
+        ("samples=true", "samples"),
+        ("samples=1.5", "samples"),
+        ("samples", "key=value"),
+        ("kind=code", "no such key"),
+        ("workload.lines=1", "workload.lines"),
+        ("workload.depth=1", "no such key"),
+        ("arms.idntity.window=3", "did you mean 'identity'"),
+        ("arms.identity.engine=ar", "no such key"),
+        ("arms.identity.window=0", "arms.identity.window: Input should be greater than or equal to 1"),
+        ("arms.ablate.windw=0", "did you mean 'arms.ablate.window'?"),
+        ("lines=3", "did you mean 'workload.lines'?"),
+        ("window=3", "did you mean 'arms.NAME.window'?"),
+        ("nonsense=3", "workload.lines, workload.prompt_style, arms.NAME.FIELD"),
+        ("arms.identity.exact_layers=[3,1]", "ascending"),
+        ("arms.identity.exact_layers=all", "exact_layers"),
+        ("arms.identity.exact_layers=[0]\n", ""),
+    ],
+)
+def test_bad_overrides_are_refused_in_one_line(override: str, said: str) -> None:
+    if not said:
+        make_plan(load_preset("demo", [override]))
+        return
+    with pytest.raises(UsageError) as caught:
+        make_plan(load_preset("demo", [override]))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("preset", "override", "said"),
+    [
+        ("mac-parity-f32", "repeats=3", "no such key"),
+        ("mac-parity-f32", "candidate.dtype=float64", "candidate.dtype"),
+        ("mac-parity-f32", "candidate.kind=dflash-torch", "no such key"),
+        ("mac-parity-f32", "arms.fused.window=3", "no such key"),
+        ("mac-parity-f32", "block_size=1", "block_size"),
+        ("mac-code", "arms.fused.drafter.block_sise=3", "did you mean 'arms.fused.drafter.block_size'"),
+        ("mac-code", "arms.fused.drafter=3", "no such key"),
+        ("mac-native-baseline", "arms.native.drafter.block_size=3", "has no drafter"),
+        ("peer-speculative-gemma3", "arms.fused_model.drafter.bits=7", "drafter.bits"),
+        ("mac-code", "arms.fused.drafter.bits=4", "bits are for kind model"),
+    ],
+)
+def test_keys_of_nested_tables_are_checked(preset: str, override: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        plan_of(load_preset(preset, [override]))
+    assert said in str(caught.value)
+
+
+def test_nested_values_are_replaced() -> None:
+    parity = load_preset("mac-parity-bf16", ["candidate.dtype=float32", "workload.items=5", "drafter=/a/b"]).preset
+    assert (parity.candidate.dtype, parity.reference.dtype) == ("float32", "bfloat16")
+    assert parity.workload.items == 5
+    assert [model.name for model in parity.models()] == ["mac-26b", "/a/b"]
+    code = load_preset("mac-code", ["arms.fused.drafter.block_size=4"]).preset
+    assert [arm.drafter.block_size for arm in code.arms] == [4, 8]
+
+
+def test_parity_of_a_runtime_with_itself_is_refused() -> None:
+    document = {"name": "p", "title": "", "kind": "parity", "model": "m", "drafter": "d", "samples": 1}
+    with pytest.raises(UsageError, match="both dflash"):
+        plan_of(preset_of_flags(document | {"reference": {"kind": "dflash"}}))
+
+
+def test_two_arms_of_one_name_are_refused() -> None:
+    arm = {"name": "oracle", "role": "sut", "engine": "ar"}
+    with pytest.raises(UsageError, match="the name 'oracle' is taken"):
+        preset_of_flags({"name": "p", "title": "", "kind": "code", "model": "m", "arms": [arm]})
+
+
+def test_an_unknown_preset_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match="did you mean 'demo'"):
+        load_preset("dem")
+
+
+def test_a_preset_name_is_no_path() -> None:
+    with pytest.raises(UsageError):
+        load_preset("../presets/demo")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["arms.native.restoration=identity"], "restores nothing"),
+        (["arms.native.label=fast"], "labelled native_ar_baseline"),
+    ],
+)
+def test_arms_that_contradict_themselves_are_refused(overrides: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        make_plan(load_preset("native-baseline-smollm2", overrides))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["arms.f_theta.restoration=identity"], "names its weights in f_theta"),
+        (["arms.ablate.restoration=f_theta"], "names its weights in f_theta"),
+        (["arms.identity.residency=transient"], "transient is for f_theta"),
+        (["arms.ablate.residency=resident"], "puts back: nothing"),
+    ],
+)
+def test_restorations_that_contradict_themselves_are_refused(overrides: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        make_plan(load_preset("ftheta-smollm2", overrides))
+
+
+def test_the_fused_engine_restores_and_the_carrying_one_does_not() -> None:
+    arms = {arm.name: arm.spec for arm in make_plan(load_preset("ftheta-tiny")).arms}
+    assert (arms["fused_f_theta"].engine, arms["fused_f_theta"].restoration) == ("fused", "f_theta")
+    with pytest.raises(UsageError, match="fused-carry restores nothing; use engine incremental or fused"):
+        make_plan(load_preset("mac-code", ["arms.fused.restoration=identity"]))
+
+
+def test_an_f_theta_is_a_model_of_its_run() -> None:
+    models = load_preset("ftheta-smollm2").preset.models()
+    assert [(model.role, model.name) for model in models] == [
+        ("verifier", "smollm2-135m"),
+        ("f_theta", "smollm2-135m-ftheta"),
+    ]

@@ -1,0 +1,46 @@
+"""Prompts of a codec run: two questions about one haystack, and a text that is none of it."""
+
+import pytest
+
+from tests.tokenizers_for_tests import model_text
+from workloads.base import Prompt, PromptStyle, workload_digest
+from workloads.codec_prompts import CONTEXT_TOKENS, SCORED_TOKENS, KvQuant, shared_prefix
+
+
+def prompts(seed: int = 3, style: PromptStyle = "chat") -> dict[tuple[str, int], Prompt]:
+    """Three samples, by set."""
+    made = KvQuant(lines=20, samples=3, seed=seed, style=style).prompts(model_text(chat=style == "chat"))
+    return {(prompt.prompt_set, prompt.sample): prompt for prompt in made}
+
+
+@pytest.mark.parametrize("style", ["chat", "completion"])
+def test_both_questions_follow_one_haystack(style: PromptStyle) -> None:
+    made, text = prompts(style=style), model_text(chat=style == "chat")
+    for sample in range(3):
+        main, second = made["main", sample], made["second_question", sample]
+        shared = shared_prefix(main, second)
+        assert main.answer == second.answer
+        assert main.answer in text.decode(main.tokens[:shared])
+        assert main.tokens[:shared] == second.tokens[:shared]
+        assert main.tokens[shared:] != second.tokens[shared:]
+        assert shared < min(len(main.tokens), len(second.tokens))
+        assert main.answer not in text.decode(second.tokens[shared:])
+
+
+def test_held_out_texts_are_of_one_length_and_each_samples_own() -> None:
+    made = [prompts()["held_out", sample] for sample in range(3)]
+    assert {len(prompt.tokens) for prompt in made} == {CONTEXT_TOKENS + SCORED_TOKENS}
+    assert {prompt.question_first for prompt in made} == {CONTEXT_TOKENS}
+    assert len({prompt.digest for prompt in made}) == 3
+    assert all(prompt.answer is None for prompt in made)
+
+
+def test_the_same_seed_gives_the_same_prompts() -> None:
+    assert workload_digest(list(prompts().values())) == workload_digest(list(prompts().values()))
+    assert workload_digest(list(prompts().values())) != workload_digest(list(prompts(seed=4).values()))
+
+
+def test_questions_about_different_haystacks_share_no_cache() -> None:
+    made = prompts()
+    with pytest.raises(ValueError, match="same haystack"):
+        shared_prefix(made["main", 0], made["second_question", 1])
