@@ -7,7 +7,7 @@ from gate.claims import untimed
 from gate.figures import derive, kv_table
 from gate.figures.derive import Pair
 from gate.figures.intervals import Estimate, Share, wilson
-from gate.rulebook.report_view import Case, chooses, drafts, lossless, restores
+from gate.rulebook.report_view import ReportView, chooses, drafts, lossless, restores
 from gate.rulebook.rule import SPEEDUP
 from reports.records.claims import (
     AcceptanceClaim,
@@ -35,53 +35,53 @@ class Figures:
     by_position: tuple[float, ...] | None = None
 
 
-def sides(case: Case, claim: BaseClaim) -> tuple[Arm, Arm] | None:
+def sides(view: ReportView, claim: BaseClaim) -> tuple[Arm, Arm] | None:
     """The claim's arm and its baseline; none if the report lacks one of them or they are the same."""
-    arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+    arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
     return (arm, baseline) if arm is not None and baseline is not None and arm is not baseline else None
 
 
-def pairs_of(case: Case, arm: Arm, baseline: Arm, metric: str) -> tuple[Pair, ...]:
+def pairs_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> tuple[Pair, ...]:
     """The paired ratios of two arms of the report, derived once."""
     key = ("pairs", arm.name, baseline.name, "e2e_speedup" if metric == "e2e_speedup" else "decode_speedup")
-    if key not in case.memo:
-        case.memo[key] = derive.paired_ratios(arm, baseline, metric)
-    found: tuple[Pair, ...] = case.memo[key]
+    if key not in view.memo:
+        view.memo[key] = derive.paired_ratios(arm, baseline, metric)
+    found: tuple[Pair, ...] = view.memo[key]
     return found
 
 
-def ratio_of(case: Case, arm: Arm, baseline: Arm, metric: str) -> Estimate | None:
+def ratio_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> Estimate | None:
     """The paired ratio of two arms of the report with its interval, derived once."""
     key = ("ratio", arm.name, baseline.name, "e2e_speedup" if metric == "e2e_speedup" else "decode_speedup")
-    if key not in case.memo:
-        case.memo[key] = derive.ratio_estimate(pairs_of(case, arm, baseline, metric))
-    found: Estimate | None = case.memo[key]
+    if key not in view.memo:
+        view.memo[key] = derive.ratio_estimate(pairs_of(view, arm, baseline, metric))
+    found: Estimate | None = view.memo[key]
     return found
 
 
-def recompute(case: Case, claim: BaseClaim) -> Figures | None:
+def recompute(view: ReportView, claim: BaseClaim) -> Figures | None:
     """The figures of `claim` from the rows; none if the rows do not allow them."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if arm is None:
-        return _result_figures(case, claim)
-    baseline = case.arms.get(claim.baseline) if claim.baseline is not None else None
+        return _result_figures(view, claim)
+    baseline = view.arms.get(claim.baseline) if claim.baseline is not None else None
     match claim:
         case SpeedupClaim() | NullRatioClaim():
-            return _ratio(case, claim, arm, baseline) if baseline is not None else None
+            return _ratio(view, claim, arm, baseline) if baseline is not None else None
         case RecallClaim():
             return _share(derive.recall(arm))
         case LosslessClaim():
             return _share(derive.token_identity(arm, baseline)) if baseline is not None else None
         case MemoryClaim():
-            return _saving(case, claim, arm, baseline)
+            return _saving(view, claim, arm, baseline)
         case AcceptanceClaim():
             return _acceptance(arm)
     return None
 
 
-def counted(case: Case, claim: BaseClaim) -> Share | None:
+def counted(view: ReportView, claim: BaseClaim) -> Share | None:
     """So many of so many, where the claim is about prompts or rows."""
-    arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+    arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
     if isinstance(claim, RecallClaim) and arm is not None:
         return derive.recall(arm)
     if isinstance(claim, LosslessClaim) and arm is not None and baseline is not None:
@@ -89,17 +89,17 @@ def counted(case: Case, claim: BaseClaim) -> Share | None:
     return None
 
 
-def _result_figures(case: Case, claim: BaseClaim) -> Figures | None:
+def _result_figures(view: ReportView, claim: BaseClaim) -> Figures | None:
     """Claims whose rows are not arms: drafter parity and codec verdicts."""
-    value = untimed.value_of(case, claim)
+    value = untimed.value_of(view, claim)
     return Figures(value) if value is not None else None
 
 
-def _ratio(case: Case, claim: SpeedupClaim | NullRatioClaim, arm: Arm, baseline: Arm) -> Figures | None:
-    estimate = ratio_of(case, arm, baseline, claim.metric)
+def _ratio(view: ReportView, claim: SpeedupClaim | NullRatioClaim, arm: Arm, baseline: Arm) -> Figures | None:
+    estimate = ratio_of(view, arm, baseline, claim.metric)
     if estimate is None:
         return None
-    rest = derive.leave_one_out(pairs_of(case, arm, baseline, claim.metric))
+    rest = derive.leave_one_out(pairs_of(view, arm, baseline, claim.metric))
     return Figures(estimate.value, (estimate.low, estimate.high), rest)
 
 
@@ -110,11 +110,11 @@ def _share(found: Share | None) -> Figures | None:
     return Figures(interval.value, (interval.low, interval.high))
 
 
-def _saving(case: Case, claim: MemoryClaim, arm: Arm, baseline: Arm | None) -> Figures | None:
+def _saving(view: ReportView, claim: MemoryClaim, arm: Arm, baseline: Arm | None) -> Figures | None:
     if claim.basis == "measured":
         saving = derive.kv_saving(arm, baseline) if baseline is not None else None
     else:
-        table = kv_table.table_of(case, arm)
+        table = kv_table.table_of(view, arm)
         saving = kv_table.analytic_saving(table) if table is not None else None
     return Figures(saving) if saving is not None else None
 
@@ -128,10 +128,10 @@ def _acceptance(arm: Arm) -> Figures | None:
 
 def propose(report: Report) -> tuple[Claim, ...]:
     """Every claim the report's rows could carry, figures filled in, none asserted yet (status `withheld`)."""
-    case = Case(report)
+    view = ReportView(report)
     proposed: list[Claim] = []
-    for claim in _candidates(case):
-        figures = recompute(case, claim)
+    for claim in _candidates(view):
+        figures = recompute(view, claim)
         if figures is not None:
             proposed.append(with_figures(claim, figures))
     return tuple(proposed)
@@ -151,29 +151,29 @@ def with_figures(claim: Claim, figures: Figures) -> Claim:
     return claim.replace(**changes)
 
 
-def _candidates(case: Case) -> Iterator[Claim]:
-    oracle = case.oracle
+def _candidates(view: ReportView) -> Iterator[Claim]:
+    oracle = view.oracle
     if oracle is not None:
         yield _recall(oracle, "oracle_recall")
-        if case.null is not None:
+        if view.null is not None:
             yield NullRatioClaim(
-                name=f"null_ratio/{case.null.name}",
+                name=f"null_ratio/{view.null.name}",
                 metric="null_ratio",
                 value=0.0,
-                arm=case.null.name,
+                arm=view.null.name,
                 baseline=oracle.name,
                 status="withheld",
             )
-    for arm in case.under_test:
-        yield from _arm_candidates(case, arm)
-    yield from untimed.candidates(case)
+    for arm in view.under_test:
+        yield from _arm_candidates(view, arm)
+    yield from untimed.candidates(view)
 
 
-def _arm_candidates(case: Case, arm: Arm) -> Iterator[Claim]:
+def _arm_candidates(view: ReportView, arm: Arm) -> Iterator[Claim]:
     if arm.system_under_test == NATIVE_BASELINE_LABEL:
         yield _recall(arm, "native_baseline_recall")
     elif restores(arm):
-        control = next(iter(case.controls_of(arm)), None)
+        control = next(iter(view.controls_of(arm)), None)
         yield _recall(arm, "restoration_recall", control.name if control is not None else None)
     else:
         yield _recall(arm, "arm_recall")
@@ -181,9 +181,9 @@ def _arm_candidates(case: Case, arm: Arm) -> Iterator[Claim]:
         yield AcceptanceClaim(
             name=f"acceptance/{arm.name}", metric="acceptance", value=0.0, arm=arm.name, status="withheld"
         )
-    if case.oracle is None:
+    if view.oracle is None:
         return
-    base = case.oracle.name
+    base = view.oracle.name
     for metric in SPEEDUP:
         yield SpeedupClaim.model_validate(
             {

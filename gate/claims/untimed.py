@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gate.figures.recording_match import recording_faults
 from gate.rulebook import thresholds
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from reports.records.claims import BaseClaim, Claim, KvQuantClaim, ParityClaim
 from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult
 from reports.records.drafter_parity import ParityBlock, ParityResult
@@ -149,12 +149,12 @@ def _mean(values: list[float | None]) -> float | None:
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
-def worthwhile(case: Case, name: str) -> bool | None:
+def worthwhile(view: ReportView, name: str) -> bool | None:
     """A codec is worth a native kernel only if, at no more bits than affine 4, it errs less and recalls no less.
 
     Recall is over both questions where both codecs were asked both.
     """
-    arm, reference = codec_arm(case.report.kv_quant, name), codec_arm(case.report.kv_quant, AFFINE_4)
+    arm, reference = codec_arm(view.report.kv_quant, name), codec_arm(view.report.kv_quant, AFFINE_4)
     if arm is None or reference is None:
         return None
     ours, theirs = codec_figures(arm), codec_figures(reference)
@@ -170,29 +170,29 @@ def _asked_twice(*arms: CodecArm) -> bool:
     return all(row.second is not None for arm in arms for row in arm.samples)
 
 
-def value_of(case: Case, claim: BaseClaim) -> float | None:
+def value_of(view: ReportView, claim: BaseClaim) -> float | None:
     """The value of a parity or codec claim from the report's rows."""
     if isinstance(claim, ParityClaim):
-        parity = case.report.parity
+        parity = view.report.parity
         return agreement(parity) if parity is not None and parity.candidate_runtime == claim.arm else None
     if isinstance(claim, KvQuantClaim):
-        verdict = worthwhile(case, claim.arm)
+        verdict = worthwhile(view, claim.arm)
         return float(verdict) if verdict is not None else None
     return None
 
 
-def candidates(case: Case) -> Iterator[Claim]:
+def candidates(view: ReportView) -> Iterator[Claim]:
     """The parity claim of a parity report, and a verdict a codec of a quantisation report.
 
     A runtime that computes on codes has its kernel already.
     """
-    parity = case.report.parity
+    parity = view.report.parity
     if parity is not None:
         name = parity.candidate_runtime
         yield ParityClaim(
             name=f"drafter_parity/{name}", metric="drafter_parity", value=0.0, arm=name, status="withheld"
         )
-    for arm in case.report.kv_quant.arms if case.report.kv_quant is not None else ():
+    for arm in view.report.kv_quant.arms if view.report.kv_quant is not None else ():
         if arm.name not in (IDENTITY, AFFINE_4) and arm.path != "runtime":
             yield KvQuantClaim(
                 name=f"kv_codec_worthwhile/{arm.name}",

@@ -1,14 +1,14 @@
 """The analytic K/V table of an arm against its own arithmetic and against the bytes its rows measured."""
 
 from gate.rulebook import thresholds
-from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, Case
+from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView
 from reports.records.kv_memory import ArmMemory
 from reports.records.measurement import Arm, Measurement
 
 
-def table_of(case: Case, arm: Arm) -> ArmMemory | None:
+def table_of(view: ReportView, arm: Arm) -> ArmMemory | None:
     """The analytic table of this arm."""
-    tables = case.report.memory.arms if case.report.memory is not None else ()
+    tables = view.report.memory.arms if view.report.memory is not None else ()
     return next((table for table in tables if table.arm == arm.name), None)
 
 

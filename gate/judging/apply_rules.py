@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from gate.judging.rule_set import all_rules
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import ClaimCheck, Finding, Rule, Severity
 from reports.records.claims import BaseClaim, Claim
 from reports.untrusted.one_line import one_line
@@ -30,36 +30,36 @@ class Fired:
         return broken or self.crashed or any(name in asserted for name in self.blocked)
 
 
-def apply_all(case: Case) -> list[Fired]:
+def apply_all(view: ReportView) -> list[Fired]:
     """Every finding of every rule, in the order of their codes."""
     fired: list[Fired] = []
     for rule in all_rules():
         if rule.evidence is not None:
-            fired += _apply_evidence(rule, rule.evidence, case)
+            fired += _apply_evidence(rule, rule.evidence, view)
         elif rule.claim is not None:
-            fired += _apply_claim(rule, rule.claim, case)
+            fired += _apply_claim(rule, rule.claim, view)
     return fired
 
 
-def _apply_evidence(rule: Rule, check: Callable[[Case], Iterator[Finding]], case: Case) -> Iterator[Fired]:
-    findings, crash = _guarded(lambda: check(case))
+def _apply_evidence(rule: Rule, check: Callable[[ReportView], Iterator[Finding]], view: ReportView) -> Iterator[Fired]:
+    findings, crash = _guarded(lambda: check(view))
     for finding in findings:
-        yield Fired(rule, finding, _blocked(rule, finding, case))
+        yield Fired(rule, finding, _blocked(rule, finding, view))
     if crash is not None:
-        yield _crashed(rule, crash, case)
+        yield _crashed(rule, crash, view)
 
 
-def _apply_claim(rule: Rule, check: ClaimCheck, case: Case) -> Iterator[Fired]:
+def _apply_claim(rule: Rule, check: ClaimCheck, view: ReportView) -> Iterator[Fired]:
     """Findings of a claim rule; one that several claims share is one finding."""
     merged: dict[Finding, list[str]] = {}
-    for claim in case.report.claims:
+    for claim in view.report.claims:
         if claim.metric not in rule.blocks:
             continue
-        findings, crash = _guarded(lambda claim=claim: check(case, claim))  # type: ignore[misc]
+        findings, crash = _guarded(lambda claim=claim: check(view, claim))  # type: ignore[misc]
         for finding in findings:
             merged.setdefault(finding, []).append(claim.name)
         if crash is not None:
-            yield _crashed(rule, crash, case)
+            yield _crashed(rule, crash, view)
     for finding, names in merged.items():
         yield Fired(rule, finding, tuple(dict.fromkeys(names)))
 
@@ -75,20 +75,20 @@ def _guarded(run: Callable[[], Iterator[Finding]]) -> tuple[list[Finding], Excep
     return found, None
 
 
-def _crashed(rule: Rule, error: Exception, case: Case) -> Fired:
+def _crashed(rule: Rule, error: Exception, view: ReportView) -> Fired:
     message = f"the rule itself failed ({type(error).__name__}: {error}); what cannot be judged is not admitted"
-    return Fired(rule, Finding(message, severity="invalid"), names_of(case.report.claims), crashed=True)
+    return Fired(rule, Finding(message, severity="invalid"), names_of(view.report.claims), crashed=True)
 
 
-def _blocked(rule: Rule, finding: Finding, case: Case) -> tuple[str, ...]:
+def _blocked(rule: Rule, finding: Finding, view: ReportView) -> tuple[str, ...]:
     """Broken evidence carries nothing; else the rule's metrics, of the claims that rest on the place of the finding."""
-    claims = case.report.claims
+    claims = view.report.claims
     if (finding.severity or rule.severity) == "invalid":
         return names_of(claims)
     if finding.claim is not None:
         return tuple(claim.name for claim in claims if claim.name == finding.claim)
     touched: Iterable[Claim] = (claim for claim in claims if claim.metric in rule.blocks)
-    if finding.arm in case.names_under_test:
+    if finding.arm in view.names_under_test:
         touched = (claim for claim in touched if finding.arm in (claim.arm, claim.baseline))
     return names_of(touched)
 

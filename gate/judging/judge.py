@@ -8,7 +8,7 @@ from gate.figures.intervals import Share
 from gate.judging.apply_rules import Fired, apply_all, names_of, spelled_out
 from gate.judging.reasons import Reason, reasons_of
 from gate.judging.rule_set import RULE_SET, find_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding, Severity
 from reports.records.claims import BaseClaim, Claim, Status
 from reports.records.record import Record
@@ -65,8 +65,8 @@ class Judgement:
         if self.verdict in ("invalid", "legacy", "not_evidence"):
             return ()
         admitted = {claim.name for claim in self.claims if claim.status == "admitted"}
-        case = Case(self.report)
-        return tuple(Headline(claim, counted(case, claim)) for claim in self.report.claims if claim.name in admitted)
+        view = ReportView(self.report)
+        return tuple(Headline(claim, counted(view, claim)) for claim in self.report.claims if claim.name in admitted)
 
 
 def judge(report: Report, extra: tuple[Violation, ...] = (), parity: frozenset[str] = frozenset()) -> Judgement:
@@ -75,9 +75,9 @@ def judge(report: Report, extra: tuple[Violation, ...] = (), parity: frozenset[s
 
     A rule that raises is itself a violation and blocks everything: what cannot be judged is not admitted.
     """
-    case = Case(report, parity)
-    fired = apply_all(case)
-    fired += _disagreements(case, fired)
+    view = ReportView(report, parity)
+    fired = apply_all(view)
+    fired += _disagreements(view, fired)
     asserted = _asserted(report)
     broken = [hit for hit in fired if hit.is_violation(asserted)]
     blockers = _blockers(report.claims, fired, extra)
@@ -102,8 +102,8 @@ def conclude(report: Report, parity: frozenset[str] = frozenset()) -> Report:
     """
     asserted = tuple(claim.replace(status="claimed") for claim in propose(report))
     bare = report.replace(claims=asserted, gate=None)
-    case = Case(bare, parity)
-    fired = apply_all(case)
+    view = ReportView(bare, parity)
+    fired = apply_all(view)
     blockers = _blockers(bare.claims, fired, ())
     settled = tuple(
         claim.replace(
@@ -120,17 +120,17 @@ def _asserted(report: Report) -> frozenset[str]:
     return frozenset(claim.name for claim in report.claims if claim.status != "withheld")
 
 
-def _disagreements(case: Case, fired: list[Fired]) -> list[Fired]:
+def _disagreements(view: ReportView, fired: list[Fired]) -> list[Fired]:
     """Where the gate block and the reasons for withholding that a report states are not what this gate derives.
 
     What other reports show (`OUTSIDE`) is left out on both sides: it may have become known or been moved since.
     """
-    stated = case.report.gate
+    stated = view.report.gate
     fired = [hit for hit in fired if hit.rule.code not in OUTSIDE]
     rule = find_rule("CLAIM_NOT_REPRODUCIBLE")
     if stated is None or stated.rule_set != RULE_SET or rule is None:
         return []
-    asserted = _asserted(case.report)
+    asserted = _asserted(view.report)
     broken = [hit for hit in fired if hit.is_violation(asserted)]
     derived = _violations(broken, asserted)
     verdict = _verdict({hit.severity for hit in broken})
@@ -142,13 +142,13 @@ def _disagreements(case: Case, fired: list[Fired]) -> list[Fired]:
     ours, theirs = _outline(derived), _outline(claimed)
     if ours != theirs:
         findings.append(_forged("gate.violations", _shortly(theirs - ours), _shortly(ours - theirs)))
-    blockers = _blockers(case.report.claims, fired, ())
-    for claim in case.report.claims:
+    blockers = _blockers(view.report.claims, fired, ())
+    for claim in view.report.claims:
         stated_codes, codes = set(claim.withheld_by) - OUTSIDE, blockers[claim.name]
         if stated_codes != codes and claim.status == "withheld":
             shown = _shortly(stated_codes - codes), _shortly(codes - stated_codes)
             findings.append(_forged(f"claims.{claim.name}.withheld_by", *shown))
-    return [Fired(rule, finding, names_of(case.report.claims)) for finding in findings]
+    return [Fired(rule, finding, names_of(view.report.claims)) for finding in findings]
 
 
 def _shortly(names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from gate.ledger.citations import Citations, Cited, Problem, StaleError
 from gate.ledger.marker import BrokenMarker, Marker, find_markers
 from gate.ledger.pointer import DanglingError, resolve, steps
 from gate.ledger.shown_figure import RATIO_UNITS, SHARE_UNITS, Figure, Share
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from reports.records.claims import BaseClaim, Claim
 from reports.report import Report
 from reports.untrusted.files import RefusedFileError, read_bounded
@@ -132,6 +132,6 @@ def _must_agree(marker: Marker, value: float) -> None:
 
 
 def _must_count(figure: Share, claim: BaseClaim, report: Report) -> None:
-    found = counted(Case(report), claim)
+    found = counted(ReportView(report), claim)
     if found is not None and (found.correct, found.total) != (figure.part, figure.whole):
         raise StaleError("FIGURE_STALE", f"{figure.text} is shown, the rows have {found.correct}/{found.total}")

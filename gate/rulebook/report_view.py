@@ -22,7 +22,7 @@ FOREIGN_ENGINES = frozenset({"mlx-lm-speculative"})
 
 
 @dataclass(frozen=True)
-class Case:
+class ReportView:
     """A report and its arms by name and role.
 
     `parity` holds what other judged reports have shown of drafters (`gate.claims.untimed.parity_shown`).

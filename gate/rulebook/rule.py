@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gate.rulebook.claim_kinds import CLAIM_KINDS
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from reports.records.claims import Claim
 
 Severity = Literal["invalid", "withheld", "legacy"]
@@ -35,8 +35,8 @@ class Finding:
     outcome: bool = False
 
 
-EvidenceCheck = Callable[[Case], Iterator[Finding]]
-ClaimCheck = Callable[[Case, Claim], Iterator[Finding]]
+EvidenceCheck = Callable[[ReportView], Iterator[Finding]]
+ClaimCheck = Callable[[ReportView, Claim], Iterator[Finding]]
 
 
 @dataclass(frozen=True)

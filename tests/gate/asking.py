@@ -2,7 +2,7 @@
 
 from gate.claims.timed import propose
 from gate.judging.rule_set import find_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.claims import Claim
 from reports.report import Report
@@ -15,12 +15,12 @@ def ask(
     rule = find_rule(code)
     assert rule is not None
     if rule.evidence is not None:
-        return list(rule.evidence(Case(report, parity)))
+        return list(rule.evidence(ReportView(report, parity)))
     assert rule.claim is not None
     assert claim is not None
     asked = named(report, claim) if isinstance(claim, str) else claim
     assert asked.metric in rule.blocks
-    return list(rule.claim(Case(report, parity), asked))
+    return list(rule.claim(ReportView(report, parity), asked))
 
 
 def named(report: Report, name: str) -> Claim:

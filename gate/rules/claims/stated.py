@@ -6,7 +6,7 @@ from gate.claims.timed import Figures, recompute
 from gate.figures.estimators import acceptances, derived_rate, rate, ratios
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule, evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.claims import (
     AcceptanceClaim,
@@ -30,19 +30,19 @@ from reports.untrusted.one_line import one_line
     why="A stored ratio is the easiest thing to edit: 2.58 is two key strokes away from 1.04.",
     fix="Let the gate write claims and gate block (`k3 eval`); never edit them.",
 )
-def claim_not_reproducible(case: Case) -> Iterator[Finding]:
+def claim_not_reproducible(view: ReportView) -> Iterator[Finding]:
     """A stated figure differs from the recomputed one. (The gate block is compared by `gate.judging.judge` itself.)"""
-    for claim in case.report.claims:
-        if case.imported:
-            yield from _imported(case, claim)
+    for claim in view.report.claims:
+        if view.imported:
+            yield from _imported(view, claim)
         else:
-            yield from _own(case, claim)
-    for arm in case.report.arms:
+            yield from _own(view, claim)
+    for arm in view.report.arms:
         yield from _stated_rates(arm)
 
 
-def _own(case: Case, claim: Claim) -> Iterator[Finding]:
-    figures = recompute(case, claim)
+def _own(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    figures = recompute(view, claim)
     if figures is None:
         yield _differs(claim, "value", claim.value, "nothing: the rows do not allow it")
         return
@@ -81,9 +81,9 @@ def _parts(figures: Figures, claim: Claim) -> dict[str, float]:
     return found
 
 
-def _imported(case: Case, claim: Claim) -> Iterator[Finding]:
+def _imported(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """A tool's figure must be within a hundredth, or its rounding, of what an honest estimator makes of its rows."""
-    possible = list(_estimates(case, claim))
+    possible = list(_estimates(view, claim))
     if not possible:
         message = f"{claim.name}: {claim.value:.6g} is stated, and the rows do not give it"
         yield Finding(message, claim.arm, None, "claims", f"{claim.value:.6g}", "none", claim.name, "withheld")
@@ -92,15 +92,15 @@ def _imported(case: Case, claim: Claim) -> Iterator[Finding]:
         yield _differs(claim, "value", claim.value, allowed)
 
 
-def _estimates(case: Case, claim: Claim) -> Iterator[float]:
-    arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+def _estimates(view: ReportView, claim: Claim) -> Iterator[float]:
+    arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
     if isinstance(claim, SpeedupClaim | NullRatioClaim) and arm is not None and baseline is not None:
         yield from ratios(arm, baseline, "e2e" if claim.metric == "e2e_speedup" else "decode")
     elif isinstance(claim, AcceptanceClaim) and arm is not None:
         found = acceptances(arm)
         yield from found.values() if claim.denominator == "unknown" else filter(None, [found.get(claim.denominator)])
     else:
-        figures = recompute(case, claim)
+        figures = recompute(view, claim)
         if figures is not None:
             yield figures.value
 
@@ -143,12 +143,12 @@ def _differs(claim: BaseClaim, field: str, stated: float | None, derived: str) -
     why="A ratio against a slower peer is reproducible to the last digit, and no speed-up.",
     fix="Let the gate propose the claims; the baseline is the arm of role oracle.",
 )
-def claim_mislabelled(case: Case) -> Iterator[Finding]:
+def claim_mislabelled(view: ReportView) -> Iterator[Finding]:
     """Metric, name, arm and baseline of a claim do not go together."""
     roles = {"null_ratio": ("null",), "oracle_recall": ("oracle",)}
-    for claim in case.report.claims:
-        arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
-        if not case.imported:
+    for claim in view.report.claims:
+        arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
+        if not view.imported:
             yield from _unlike_ours(claim)
         if claim.name != f"{claim.metric}/{claim.arm}":
             yield _mislabelled(claim, "name", claim.name, f"{claim.metric}/{claim.arm}")
@@ -192,11 +192,11 @@ def _mislabelled(claim: BaseClaim, field: str, found: str, allowed: str) -> Find
     fix="Report accepted / drafted, committed per block and acceptance by position together.",
     blocks=("acceptance",),
 )
-def acceptance_denominator(case: Case, claim: Claim) -> Iterator[Finding]:
+def acceptance_denominator(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The figure divides by something else than drafts, or stands alone."""
     if not isinstance(claim, AcceptanceClaim):
         return
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if claim.denominator != "drafted":
         true = acceptances(arm).get("drafted") if arm is not None else None
         known = f"; of the drafts at most {true:.3g} were accepted" if true is not None else ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule, outside_rule
-from gate.rulebook.report_view import FOREIGN_ENGINES, Case
+from gate.rulebook.report_view import FOREIGN_ENGINES, ReportView
 from gate.rulebook.rule import Finding
 
 SCHEMA_INVALID = outside_rule(
@@ -37,19 +37,19 @@ ENGINES = frozenset({"ar", "native-baseline", "incremental", "fused", "fused-car
     why="Rules ask for what a kind must hold; a kind misspelt or emptied would be asked for nothing.",
     fix="Give the kind of the run; name engines as `k3 eval` does.",
 )
-def kind_mismatch(case: Case) -> Iterator[Finding]:
+def kind_mismatch(view: ReportView) -> Iterator[Finding]:
     """Kind and contents disagree."""
-    report = case.report
+    report = view.report
     held = {
         "niah": bool(report.arms) and report.kv_quant is None,
         "code": bool(report.arms) and report.kv_quant is None,
         "parity": report.parity is not None and bool(report.parity.blocks) and not report.arms,
         "kv_quant": report.kv_quant is not None and bool(report.kv_quant.arms) and not report.arms,
     }
-    if not held.get(report.kind, case.imported):
+    if not held.get(report.kind, view.imported):
         message = f"kind: a report of kind {report.kind} without what such a run measures, or with another run's rows"
         yield Finding(message, field="kind", found=report.kind, allowed="the rows of that kind")
-    for arm in report.arms if not case.imported else ():
+    for arm in report.arms if not view.imported else ():
         if arm.engine not in ENGINES:
             message = f"{arm.name}: engine {arm.engine} is unknown; K3 has {', '.join(sorted(ENGINES))}"
             yield Finding(message, arm.name, None, "engine", arm.engine, ", ".join(sorted(ENGINES)))

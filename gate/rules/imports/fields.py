@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.claims import SpeedupClaim
 from reports.records.measurement import Arm, Measurement
@@ -17,20 +17,20 @@ from reports.records.measurement import Arm, Measurement
     why="What K3 measures it derives; a stated figure beside the rows is there to be quoted.",
     fix="Remove the stated figures; import a file of another tool with `k3 report import`.",
 )
-def import_field(case: Case) -> Iterator[Finding]:
+def import_field(view: ReportView) -> Iterator[Finding]:
     """A field for imports is set in a report that is none."""
-    if case.imported:
+    if view.imported:
         return
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         for field in _of_arm(arm):
             yield _at(f"{arm.name}: {field}", field, arm.name)
         for row in arm.measurements:
             for field in _of_row(row):
                 yield _at(f"{arm.name}, sample {row.sample}, repeat {row.repeat}: {field}", field, arm.name, row.sample)
-    for claim in case.report.claims:
+    for claim in view.report.claims:
         if isinstance(claim, SpeedupClaim) and claim.estimator is not None:
             yield _at(f"claims: estimator {claim.estimator}", "claims.estimator", claim.arm)
-    for table in case.report.memory.arms if case.report.memory is not None else ():
+    for table in view.report.memory.arms if view.report.memory is not None else ():
         if table.stated_formula_matches_run is not None:
             yield _at("memory: stated_formula_matches_run", "memory.stated_formula_matches_run", None)
 

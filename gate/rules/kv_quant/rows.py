@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gate.claims.untimed import codec_figures
 from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.codec_rows import (
     CodecArm,
@@ -33,10 +33,10 @@ _RECORDED = ("token_ids", "layers", "held_out", "second", "stored_bytes", "value
     fix="Let `k3 kvquant` write the rows; do not edit them.",
     blocks=BLOCKS,
 )
-def kvquant_arithmetic(case: Case) -> Iterator[Finding]:
+def kvquant_arithmetic(view: ReportView) -> Iterator[Finding]:
     """A row contradicts its layers, its streams or the oracle's row."""
-    result = case.report.kv_quant
-    if result is None or (case.imported and not result.oracle):
+    result = view.report.kv_quant
+    if result is None or (view.imported and not result.oracle):
         return
     oracle = {row.sample: row for row in result.oracle}
     yield from _oracle(result)
@@ -130,10 +130,10 @@ def _impossible(row: CodecSample) -> Iterator[tuple[str, str, str]]:
     severity="withheld",
     blocks=BLOCKS,
 )
-def kvquant_order(case: Case) -> Iterator[Finding]:
+def kvquant_order(view: ReportView) -> Iterator[Finding]:
     """The errors of a codec do not fall with its rate."""
     families: dict[tuple[str, str], list[tuple[int, CodecArm]]] = {}
-    for arm in case.report.kv_quant.arms if case.report.kv_quant is not None else ():
+    for arm in view.report.kv_quant.arms if view.report.kv_quant is not None else ():
         named = _RATED.fullmatch(arm.codec)
         if named is not None and arm.samples and arm.name == arm.codec:
             families.setdefault((named["before"], named["after"] or ""), []).append((int(named["bits"]), arm))

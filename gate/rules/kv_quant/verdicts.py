@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gate.claims.untimed import AFFINE_4, IDENTITY, codec_arm, codec_figures, worthwhile
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule, evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.claims import Claim
 from reports.records.codec_rows import CodecArm
@@ -27,9 +27,9 @@ _RATED = re.compile(r"(?:affine[-_ ]?|d4-|e8-)(\d{1,2})(?!\d)", re.IGNORECASE)
     severity="withheld",
     blocks=BLOCKS,
 )
-def kvquant_control(case: Case) -> Iterator[Finding]:
+def kvquant_control(view: ReportView) -> Iterator[Finding]:
     """The identity arm is missing or not clean."""
-    result = case.report.kv_quant
+    result = view.report.kv_quant
     if result is None:
         return
     arm = codec_arm(result, IDENTITY)
@@ -38,7 +38,7 @@ def kvquant_control(case: Case) -> Iterator[Finding]:
         yield Finding(message, field="kv_quant.arms", found="none", allowed=IDENTITY)
         return
     figures = codec_figures(arm)
-    asked = sorted(sample for which, sample in case.prompts if which == "main")
+    asked = sorted(sample for which, sample in view.prompts if which == "main")
     measured = sorted(row.sample for row in arm.samples)
     if asked and measured != asked:
         message = f"{arm.name}: {len(measured)} samples of {len(asked)} prompts; a codec is measured on all of them"
@@ -94,10 +94,10 @@ def _changed(arm: CodecArm) -> Iterator[Finding]:
     fix="Count codes, scales, biases and padding from the arrays (`stored_bytes`), and the numbers they stand for.",
     blocks=BLOCKS,
 )
-def kvquant_rate(case: Case, claim: Claim) -> Iterator[Finding]:
+def kvquant_rate(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Bits of the codec or of its reference are not counted from what is stored."""
-    arm, reference = codec_arm(case.report.kv_quant, claim.arm), codec_arm(case.report.kv_quant, AFFINE_4)
-    identity = codec_arm(case.report.kv_quant, IDENTITY)
+    arm, reference = codec_arm(view.report.kv_quant, claim.arm), codec_arm(view.report.kv_quant, AFFINE_4)
+    identity = codec_arm(view.report.kv_quant, IDENTITY)
     for one in (arm, reference):
         if one is not None:
             yield from _rate(one, _bits_of_name(one, identity))
@@ -183,11 +183,11 @@ def _bits_of_name(arm: CodecArm, identity: CodecArm | None) -> tuple[float, floa
     fix="Print the verdict that the three comparisons give, and the figures beside it.",
     blocks=BLOCKS,
 )
-def kvquant_verdict(case: Case) -> Iterator[Finding]:
+def kvquant_verdict(view: ReportView) -> Iterator[Finding]:
     """A stated verdict is not the derived one."""
-    result = case.report.kv_quant
+    result = view.report.kv_quant
     for verdict in result.verdicts if result is not None else ():
-        derived = worthwhile(case, verdict.arm)
+        derived = worthwhile(view, verdict.arm)
         if derived is not verdict.worthwhile:
             found, allowed = str(verdict.worthwhile).lower(), "nothing" if derived is None else str(derived).lower()
             yield Finding(

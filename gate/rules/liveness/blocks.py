@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case, chooses
+from gate.rulebook.report_view import ReportView, chooses
 from gate.rulebook.rule import Finding
 from reports.records.measurement import Arm, Block, Measurement, Speculation
 
@@ -20,14 +20,14 @@ Fault = tuple[str, str, str, str]
     why="Accept lengths are quoted as speed-ups; blocks that counted loop turns made a dead drafter look alive.",
     fix="Count drafts, accepted and committed tokens in the verify step, and keep the counts of every block.",
 )
-def block_arithmetic(case: Case) -> Iterator[Finding]:
+def block_arithmetic(view: ReportView) -> Iterator[Finding]:
     """The counts of a row's speculative decoding cannot all be true."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         size = arm.drafter.block_size if arm.drafter is not None else None
         for row in arm.measurements:
             if row.speculation is not None:
-                faults = (*_rounds(row.speculation, size), *_totals(case, row, row.speculation))
-                for fault in (*faults, *_accept_length(case, row, row.speculation)):
+                faults = (*_rounds(row.speculation, size), *_totals(view, row, row.speculation))
+                for fault in (*faults, *_accept_length(view, row, row.speculation)):
                     yield _at(arm, row, fault)
 
 
@@ -41,13 +41,13 @@ def block_arithmetic(case: Case) -> Iterator[Finding]:
     severity="withheld",
     blocks=("acceptance",),
 )
-def drafts_vary(case: Case) -> Iterator[Finding]:
+def drafts_vary(view: ReportView) -> Iterator[Finding]:
     """Drafts a block are not the same throughout a stream."""
-    budget = case.report.plan.max_new_tokens if case.report.plan is not None else None
-    for arm in case.report.arms:
+    budget = view.report.plan.max_new_tokens if view.report.plan is not None else None
+    for arm in view.report.arms:
         if arm.drafter is None or arm.drafter.weights is None or chooses(arm):
             continue
-        size = (arm.drafter.block_size or 1) if not case.imported else 1
+        size = (arm.drafter.block_size or 1) if not view.imported else 1
         widest = max((b.drafted for row in arm.measurements for b in _blocks(row)), default=0)
         widest = max(widest, size - 1)
         for row in arm.measurements:
@@ -89,7 +89,7 @@ def _rounds(said: Speculation, size: int | None) -> Iterator[Fault]:
             yield f"speculation.{name}", f"{name} is {stated}, its blocks add up to {added}", str(stated), str(added)
 
 
-def _totals(case: Case, row: Measurement, said: Speculation) -> Iterator[Fault]:
+def _totals(view: ReportView, row: Measurement, said: Speculation) -> Iterator[Fault]:
     blocks, accepted, committed = said.blocks, said.accepted, said.committed
     if accepted is not None and said.drafted is not None and accepted > said.drafted:
         message = f"{accepted} drafts accepted of {said.drafted} made"
@@ -101,7 +101,7 @@ def _totals(case: Case, row: Measurement, said: Speculation) -> Iterator[Fault]:
             yield "speculation.committed", message, str(committed), f"{least} to {most}"
     # Imports may count the first token, which came out of prefill, with the decode tokens.
     missing = row.decode_tokens - committed if committed is not None and row.decode_tokens is not None else 0
-    if missing not in ((0, 1) if case.imported else (0,)):
+    if missing not in ((0, 1) if view.imported else (0,)):
         message = f"{committed} tokens committed by blocks, {row.decode_tokens} decoded"
         yield "speculation.committed", message, str(committed), str(row.decode_tokens)
     if blocks and row.decode_tokens is not None and blocks > row.decode_tokens:
@@ -109,7 +109,7 @@ def _totals(case: Case, row: Measurement, said: Speculation) -> Iterator[Fault]:
         yield "speculation.blocks", message, str(blocks), f"at most {row.decode_tokens}"
 
 
-def _accept_length(case: Case, row: Measurement, said: Speculation) -> Iterator[Fault]:
+def _accept_length(view: ReportView, row: Measurement, said: Speculation) -> Iterator[Fault]:
     """The stated mean against the counts it is a mean of; printed to 2 or 3 decimals in imports."""
     mean, blocks = said.mean_accept_len, said.blocks
     if mean is None or blocks is None:
@@ -118,9 +118,9 @@ def _accept_length(case: Case, row: Measurement, said: Speculation) -> Iterator[
         if mean != 0:
             yield "speculation.mean_accept_len", f"mean accept length {mean} of 0 blocks", str(mean), "0"
         return
-    counts = said.accept_len_counts or (None if case.imported else "committed")
+    counts = said.accept_len_counts or (None if view.imported else "committed")
     tokens = said.committed if said.committed is not None else row.decode_tokens
-    rounding = blocks * (0.005 if case.imported else thresholds.FIGURE_TOLERANCE * max(1.0, abs(mean)))
+    rounding = blocks * (0.005 if view.imported else thresholds.FIGURE_TOLERANCE * max(1.0, abs(mean)))
     low = high = tokens
     if counts == "accepted":
         low = high = said.accepted

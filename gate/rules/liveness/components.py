@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.figures.what_ran import blocks, drafted, natively, restored
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case, drafts, restores
+from gate.rulebook.report_view import ReportView, drafts, restores
 from gate.rulebook.rule import Finding
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, PromptSet
 
@@ -16,9 +16,9 @@ from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, PromptSet
     why="The run that started this gate measured the same native computation twice and called one of them the system.",
     fix=f"Make the engine do what the arm says, or label the arm `{NATIVE_BASELINE_LABEL}`.",
 )
-def baseline_as_sut(case: Case) -> Iterator[Finding]:
+def baseline_as_sut(view: ReportView) -> Iterator[Finding]:
     """No row ran restoration or drafting, yet the arm is not labelled so."""
-    for arm in case.under_test:
+    for arm in view.under_test:
         if arm.system_under_test != NATIVE_BASELINE_LABEL and natively(arm):
             label = arm.system_under_test or "none"
             yield Finding(
@@ -40,9 +40,9 @@ def baseline_as_sut(case: Case) -> Iterator[Finding]:
     why="Rules ask what the description calls for: without a drafter no parity, with a baseline's label no control.",
     fix="Describe each arm as the engine that ran it; the runner does.",
 )
-def label_contradicted(case: Case) -> Iterator[Finding]:
+def label_contradicted(view: ReportView) -> Iterator[Finding]:
     """What an arm is called and what its rows did do not go together."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         native = arm.system_under_test == NATIVE_BASELINE_LABEL or (arm.role in ("oracle", "null"))
         did = {
             "restored": any(row.restored_positions for row in arm.measurements),
@@ -59,8 +59,8 @@ def label_contradicted(case: Case) -> Iterator[Finding]:
         if arm.decode_loop is not None and others:
             message = f"decode loop {arm.decode_loop}, its rows were decoded with {', '.join(sorted(map(str, others)))}"
             yield _contradicted(arm, "decode_loop", message, arm.decode_loop)
-        if not case.imported:
-            yield from _misnamed(case, arm)
+        if not view.imported:
+            yield from _misnamed(view, arm)
 
 
 RESERVED = {"oracle": "oracle", "oracle_again": "null"}
@@ -69,14 +69,14 @@ RESERVED = {"oracle": "oracle", "oracle_again": "null"}
 MODES = ("identity", "f_theta", "ablate")
 
 
-def _misnamed(case: Case, arm: Arm) -> Iterator[Finding]:
+def _misnamed(view: ReportView, arm: Arm) -> Iterator[Finding]:
     """A headline names its arm, so the name must not promise what the arm is not."""
     mode = arm.restoration.mode if arm.restoration is not None else "none"
     if mode == "ablate" and arm.role != "control":
         yield _contradicted(arm, "role", f"restores nothing and is no control but of role {arm.role}", arm.role)
-    roles: list[str] = [one.role for one in case.report.arms]
+    roles: list[str] = [one.role for one in view.report.arms]
     free: PromptSet = "needle_free"
-    if (arm.name == free) != (arm.prompt_set == free) and [one.prompt_set for one in case.report.arms].count(free) == 1:
+    if (arm.name == free) != (arm.prompt_set == free) and [one.prompt_set for one in view.report.arms].count(free) == 1:
         yield _contradicted(arm, "name", f"asked prompts of set {arm.prompt_set}; {free} is the control", arm.name)
     role = next((one for name, one in RESERVED.items() if (arm.name == name) != (arm.role == one)), None)
     if role is not None and roles.count(role) == 1:  # several of a role are another rule's business
@@ -104,9 +104,9 @@ def _contradicted(arm: Arm, field: str, message: str, found: str) -> Finding:
     why="Its accept length of 0 was printed beside a speed-up of 2.58.",
     fix="Find out why the engine fell back to plain decoding; it must raise instead.",
 )
-def fused_never_ran(case: Case) -> Iterator[Finding]:
+def fused_never_ran(view: ReportView) -> Iterator[Finding]:
     """A fused arm with 0 blocks in total."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         counts = [blocks(row) for row in arm.measurements]
         if drafts(arm) and counts and not any(count is None or count > 0 for count in counts):
             yield _idle(arm, "speculation.blocks", "blocks", "at least 1")
@@ -119,15 +119,15 @@ def fused_never_ran(case: Case) -> Iterator[Finding]:
     why="64 blocks of size 1 are 64 plain steps; counted as blocks they make a dead drafter look alive.",
     fix="Load a drafter that proposes; a step without a proposal counts as a block with 0 drafted tokens.",
 )
-def proposer_never_ran(case: Case) -> Iterator[Finding]:
+def proposer_never_ran(view: ReportView) -> Iterator[Finding]:
     """Blocks were counted, but no token was proposed in any of them."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         said = [row.speculation for row in arm.measurements if row.speculation is not None]
         if not said or not any(blocks(row) for row in arm.measurements):
             continue
         if all(drafted(row) is False for row in arm.measurements if row.speculation is not None):
             yield _idle(arm, "speculation.drafted", "drafted tokens", "at least 1")
-        elif not case.imported:
+        elif not view.imported:
             seconds = [one.draft_s for one in said if one.draft_s is not None]
             if len(seconds) == len(said) and sum(seconds) <= 0:
                 yield _idle(arm, "speculation.draft_s", "seconds of drafting", "over 0")
@@ -141,13 +141,13 @@ def proposer_never_ran(case: Case) -> Iterator[Finding]:
     why="Drafting is lossless whatever the cache is; it hides that the projection under test was never applied.",
     fix="Make the engine restore, or record the arm with mode none.",
 )
-def ftheta_not_run(case: Case) -> Iterator[Finding]:
+def ftheta_not_run(view: ReportView) -> Iterator[Finding]:
     """Restoration is configured, and no row ran it (where nothing at all ran, BASELINE_AS_SUT says so)."""
-    for arm in filter(restores, case.report.arms):
+    for arm in filter(restores, view.report.arms):
         if not arm.measurements or any(restored(arm, row) is not False for row in arm.measurements):
             continue
         labelled = arm.system_under_test == NATIVE_BASELINE_LABEL
-        if labelled or arm.name not in case.names_under_test or not natively(arm):
+        if labelled or arm.name not in view.names_under_test or not natively(arm):
             yield _idle(arm, "restored_positions", "restored positions", "at least 1")
 
 
@@ -158,9 +158,9 @@ def ftheta_not_run(case: Case) -> Iterator[Finding]:
     why="A cache that keeps everything recalls everything: neither a control nor a restoration is tested by it.",
     fix="Bound the cache as the arm says, and count what is dropped.",
 )
-def eviction_never_ran(case: Case) -> Iterator[Finding]:
+def eviction_never_ran(view: ReportView) -> Iterator[Finding]:
     """Nothing was evicted although the prompt is longer than sink + window."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         kept = arm.restoration
         if kept is None or kept.mode == "none":
             continue
@@ -185,9 +185,9 @@ def eviction_never_ran(case: Case) -> Iterator[Finding]:
     why="An engine that does something else under the same name is measured as what it is not.",
     fix="Make the engine raise where it cannot do what the arm says; measure the fallback as an arm of its own.",
 )
-def silent_fallback(case: Case) -> Iterator[Finding]:
+def silent_fallback(view: ReportView) -> Iterator[Finding]:
     """A row took a fallback."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         for row in arm.measurements:
             if row.fallbacks:
                 yield Finding(

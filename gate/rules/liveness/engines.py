@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from gate.rules.parity.ports import SMALL_MODEL
 from reports.records.measurement import Arm
@@ -43,9 +43,9 @@ ORACLE = "ar"
     why="Which rules ask what of an arm hangs on its engine; renamed, a bounded cache passes for the native one.",
     fix="Leave engine and loop as the runner writes them.",
 )
-def engine_contradicted(case: Case) -> Iterator[Finding]:
+def engine_contradicted(view: ReportView) -> Iterator[Finding]:
     """Engine, loop, drafter and restoration mode do not go together."""
-    for arm in case.report.arms if not case.imported else ():
+    for arm in view.report.arms if not view.imported else ():
         engine = ENGINES.get(arm.engine)
         alone = arm.role in ("oracle", "null") or arm.prompt_set == "needle_free"
         if alone and arm.engine != ORACLE:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.measurement import Arm, Measurement
 
@@ -16,12 +16,12 @@ from reports.records.measurement import Arm, Measurement
     why="Recall with a window of 16 is another claim than with 64; how much was dropped tells which of them ran.",
     fix="Record the bounds that the engine ran with, and count evictions where they happen.",
 )
-def eviction_arithmetic(case: Case) -> Iterator[Finding]:
+def eviction_arithmetic(view: ReportView) -> Iterator[Finding]:
     """The number of evictions belongs to other bounds."""
-    types = case.verifier.layer_types if case.verifier is not None else None
-    if types is None or case.imported:
+    types = view.verifier.layer_types if view.verifier is not None else None
+    if types is None or view.imported:
         return
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         kept = arm.restoration
         if kept is None or kept.mode == "none" or kept.sink is None or kept.window is None:
             continue

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.figures.what_ran import drafted, least_restoration_s, restored
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case, drafts, restores
+from gate.rulebook.report_view import ReportView, drafts, restores
 from gate.rulebook.rule import Finding
 from reports.records.measurement import Arm, Measurement
 
@@ -18,9 +18,9 @@ from reports.records.measurement import Arm, Measurement
     fix="Measure every stage of every row, with the same events in every arm.",
     severity="withheld",
 )
-def missing_stage_timings(case: Case) -> Iterator[Finding]:
+def missing_stage_timings(view: ReportView) -> Iterator[Finding]:
     """An arm under test lacks per-sample stage rows."""
-    for arm in case.under_test:
+    for arm in view.under_test:
         if not arm.measurements:
             yield Finding(
                 f"{arm.name}: no row was measured", arm=arm.name, field="measurements", found="0", allowed="1"
@@ -40,9 +40,9 @@ def missing_stage_timings(case: Case) -> Iterator[Finding]:
     fix="Record for each row whether positions were restored, counted where they are written.",
     severity="withheld",
 )
-def missing_restoration_flag(case: Case) -> Iterator[Finding]:
+def missing_restoration_flag(view: ReportView) -> Iterator[Finding]:
     """A row of an arm under test lacks the flag."""
-    for arm in case.under_test:
+    for arm in view.under_test:
         for row in arm.measurements:
             if row.restoration_active is None:
                 message = "does not say whether K/V were restored"
@@ -58,17 +58,17 @@ def missing_restoration_flag(case: Case) -> Iterator[Finding]:
     fix="Count restored and evicted positions, blocks and drafts in the engine, and record every fallback, also none.",
     severity="withheld",
 )
-def missing_liveness(case: Case) -> Iterator[Finding]:
+def missing_liveness(view: ReportView) -> Iterator[Finding]:
     """A component should have run and the row does not say whether it did."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         for row in arm.measurements:
-            lacking = list(_untold(case, arm, row))
+            lacking = list(_untold(view, arm, row))
             if lacking:
                 message = f"does not record {', '.join(lacking)}; what ran cannot be told"
                 yield _at(arm, row, lacking[0], message, "none", "a count")
 
 
-def _untold(case: Case, arm: Arm, row: Measurement) -> Iterator[str]:
+def _untold(view: ReportView, arm: Arm, row: Measurement) -> Iterator[str]:
     """Names of the counts that are missing, for components that are not known to have stood still."""
     restoration, drafting = restores(arm) and restored(arm, row) is not False, drafts(arm) and drafted(row) is not False
     if restoration and row.restoration_active and row.restored_positions is None:
@@ -79,10 +79,10 @@ def _untold(case: Case, arm: Arm, row: Measurement) -> Iterator[str]:
         yield "evicted_positions"
     if drafting and drafted(row) is None:
         yield "speculation.drafted"
-    elif drafting and not case.imported and row.speculation is not None and row.speculation.rounds is None:
+    elif drafting and not view.imported and row.speculation is not None and row.speculation.rounds is None:
         yield "speculation.rounds"
     known = row.restoration_active is not None  # else MISSING_RESTORATION_FLAG says that the row tells nothing
-    plain = not case.imported and arm.name in case.names_under_test and not restores(arm) and not drafts(arm)
+    plain = not view.imported and arm.name in view.names_under_test and not restores(arm) and not drafts(arm)
     if (restoration or drafting or plain) and known and row.fallbacks is None:
         yield "fallbacks"
 
@@ -94,9 +94,9 @@ def _untold(case: Case, arm: Arm, row: Measurement) -> Iterator[str]:
     why="Its median is of two engines, and the recall of one is lent to the other.",
     fix="Run every row of an arm by the same path; give the other path an arm of its own.",
 )
-def mixed_restoration_paths(case: Case) -> Iterator[Finding]:
+def mixed_restoration_paths(view: ReportView) -> Iterator[Finding]:
     """Rows of one arm mix restored and native."""
-    for arm in case.under_test:
+    for arm in view.under_test:
         told = [restored(arm, row) for row in arm.measurements]
         yes, no = told.count(True), told.count(False)
         if yes and no:
@@ -117,11 +117,11 @@ def mixed_restoration_paths(case: Case) -> Iterator[Finding]:
     why="An ablated control that restores cannot collapse, and a restoration of 5,000 positions in 1 ms is a flag.",
     fix="Record what the engine counted; an arm of mode none or ablate restores nothing.",
 )
-def restoration_counts(case: Case) -> Iterator[Finding]:
+def restoration_counts(view: ReportView) -> Iterator[Finding]:
     """What a row says of its restoration cannot all be true."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         for row in arm.measurements:
-            contradiction = _contradiction(arm, row) or _too_many_evicted(case, arm, row)
+            contradiction = _contradiction(arm, row) or _too_many_evicted(view, arm, row)
             if contradiction is not None:
                 yield _at(arm, row, *contradiction)
 
@@ -150,8 +150,8 @@ def _contradiction(arm: Arm, row: Measurement) -> Contradiction | None:
     return None
 
 
-def _too_many_evicted(case: Case, arm: Arm, row: Measurement) -> Contradiction | None:
-    gone, layers = row.evicted_positions, case.layers
+def _too_many_evicted(view: ReportView, arm: Arm, row: Measurement) -> Contradiction | None:
+    gone, layers = row.evicted_positions, view.layers
     if arm.restoration is None or arm.restoration.mode == "none":
         most = 0
     elif layers is None or row.prompt_tokens is None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gate.figures import kv_table
 from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.measurement import Arm, Measurement, Restoration
 
@@ -18,11 +18,11 @@ from reports.records.measurement import Arm, Measurement, Restoration
     why="Bytes of arrays are not noisy; a baseline that holds more than itself makes any saving look larger.",
     fix="Sum the bytes of the arrays at the same point in every row.",
 )
-def kv_bytes_vary(case: Case) -> Iterator[Finding]:
+def kv_bytes_vary(view: ReportView) -> Iterator[Finding]:
     """The same prefill left another number of bytes."""
     kinds: list[tuple[object, ...]] = []
     seen: dict[tuple[int, str], tuple[int, str, Measurement]] = {}
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         kind = (arm.engine, arm.restoration, arm.drafter)
         if kind not in kinds:
             kinds.append(kind)
@@ -52,13 +52,13 @@ def kv_bytes_vary(case: Case) -> Iterator[Finding]:
     why="A cache that is said to keep 68 positions and holds the bytes of 34, or of all, is not that cache.",
     fix="Sum the bytes of the arrays, and record residency and bounds as the engine ran.",
 )
-def kv_bytes_arithmetic(case: Case) -> Iterator[Finding]:
+def kv_bytes_arithmetic(view: ReportView) -> Iterator[Finding]:
     """Bytes, bounds and residency contradict each other."""
-    types = case.verifier.layer_types if case.verifier is not None else None
-    if not types or set(types) != {"full_attention"} or case.oracle is None or case.imported:
+    types = view.verifier.layer_types if view.verifier is not None else None
+    if not types or set(types) != {"full_attention"} or view.oracle is None or view.imported:
         return
-    held = {row.prompt_digest: row.kv_bytes_prefill for row in case.oracle.measurements}
-    for arm in case.report.arms:
+    held = {row.prompt_digest: row.kv_bytes_prefill for row in view.oracle.measurements}
+    for arm in view.report.arms:
         for row in arm.measurements if arm.restoration is not None and arm.restoration.mode != "none" else ():
             finding = _bytes_fault(arm, row, held.get(row.prompt_digest), len(types))
             if finding is not None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gate.figures import derive, kv_table
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.claims import Claim, MemoryClaim
 from reports.records.kv_memory import ArmMemory
@@ -23,12 +23,12 @@ BLOCKS = ("kv_saving",)
     fix="Measure K/V bytes in every row and claim the saving measured.",
     blocks=BLOCKS,
 )
-def claim_mismatch(case: Case, claim: Claim) -> Iterator[Finding]:
+def claim_mismatch(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """An analytic saving is claimed and `formula_matches_run`, derived, is not true."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if arm is None or not isinstance(claim, MemoryClaim) or claim.basis != "analytic":
         return
-    table = kv_table.table_of(case, arm)
+    table = kv_table.table_of(view, arm)
     if table is None:
         message = f"{arm.name}: an analytic saving is claimed without its table"
         yield Finding(message, arm.name, field="memory.arms", found="none", allowed="a table")
@@ -64,9 +64,9 @@ def _word(value: bool | None) -> str:
     fix="Sum the bytes of the K/V arrays at the end of prefill and of decode, in every row of every arm.",
     blocks=BLOCKS,
 )
-def not_measured(case: Case, claim: Claim) -> Iterator[Finding]:
+def not_measured(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """K/V bytes are missing."""
-    arm, baseline = case.arms.get(claim.arm), _baseline(case, claim)
+    arm, baseline = view.arms.get(claim.arm), _baseline(view, claim)
     if baseline is None:
         message = f"{claim.arm}: there is no arm to save against"
         yield Finding(message, claim.arm, field="claims.baseline", found="none", allowed="the oracle")
@@ -91,8 +91,8 @@ def not_measured(case: Case, claim: Claim) -> Iterator[Finding]:
             yield Finding(message, one.name, untold[0].sample, "drafter_bytes_prefill", str(told), "every row")
 
 
-def _baseline(case: Case, claim: Claim) -> Arm | None:
-    return case.arms.get(claim.baseline) if claim.baseline is not None else case.oracle
+def _baseline(view: ReportView, claim: Claim) -> Arm | None:
+    return view.arms.get(claim.baseline) if claim.baseline is not None else view.oracle
 
 
 @claim_rule(
@@ -105,12 +105,12 @@ def _baseline(case: Case, claim: Claim) -> Arm | None:
     fix="Count every position that is resident at the end of prefill, restored ones too, in the table of that prompt.",
     blocks=BLOCKS,
 )
-def analytic_gap(case: Case, claim: Claim) -> Iterator[Finding]:
+def analytic_gap(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The table disagrees with itself or with the run."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if arm is None:
         return
-    table = kv_table.table_of(case, arm)
+    table = kv_table.table_of(view, arm)
     if table is None:
         message = f"{arm.name}: no analytic table to hold its measured bytes to"
         yield Finding(message, arm.name, field="memory.arms", found="none", allowed="a table")
@@ -118,9 +118,9 @@ def analytic_gap(case: Case, claim: Claim) -> Iterator[Finding]:
     rows = kv_table.rows_of(arm, table)
     faults = (
         *table_sums(table),
-        *_layers(case, arm, table),
+        *_layers(view, arm, table),
         *_of_run(arm, table, rows),
-        *_of_oracle(case, claim, table),
+        *_of_oracle(view, claim, table),
     )
     for message, field, found, allowed in faults:
         yield Finding(f"{arm.name}: {message}", arm.name, table.sample, field, found, allowed)
@@ -150,12 +150,12 @@ def table_sums(table: ArmMemory) -> Iterator[Fault]:
             yield f"{name} is {stated}, the layers give {added}", f"memory.{name}", str(stated), str(added)
 
 
-def _layers(case: Case, arm: Arm, table: ArmMemory) -> Iterator[Fault]:
+def _layers(view: ReportView, arm: Arm, table: ArmMemory) -> Iterator[Fault]:
     """What the arm's settings say each layer holds at the least: its own window may bound a sliding layer further."""
     kept, length = arm.restoration, table.sequence_length
-    if case.layers is not None and table.layers and len(table.layers) != case.layers:
-        message = f"the table has {len(table.layers)} layers, the verifier {case.layers}"
-        yield message, "memory.layers", str(len(table.layers)), str(case.layers)
+    if view.layers is not None and table.layers and len(table.layers) != view.layers:
+        message = f"the table has {len(table.layers)} layers, the verifier {view.layers}"
+        yield message, "memory.layers", str(len(table.layers)), str(view.layers)
     if kept is None or kept.sink is None or kept.window is None:
         return
     features = (kept.feature_bytes or 0) * length
@@ -192,9 +192,9 @@ def _of_run(arm: Arm, table: ArmMemory, rows: list[Measurement]) -> Iterator[Fau
         yield message, "memory.total_bytes", f"{gap:.3g}", f"at most {thresholds.MEMORY_GAP:g}"
 
 
-def _of_oracle(case: Case, claim: Claim, table: ArmMemory) -> Iterator[Fault]:
+def _of_oracle(view: ReportView, claim: Claim, table: ArmMemory) -> Iterator[Fault]:
     """The table's bytes a token are the oracle's own; a saving by formula is against no more than the oracle held."""
-    baseline = _baseline(case, claim)
+    baseline = _baseline(view, claim)
     if not isinstance(claim, MemoryClaim) or baseline is None:
         return
     held, full = kv_table.prefill_bytes(baseline, table), kv_table.full_bytes(table)
@@ -216,9 +216,9 @@ def _of_oracle(case: Case, claim: Claim, table: ArmMemory) -> Iterator[Fault]:
     fix="Find what the arm allocates; claim a saving only where the run as a whole has it.",
     blocks=BLOCKS,
 )
-def peak_rose(case: Case, claim: Claim) -> Iterator[Finding]:
+def peak_rose(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The peak of the arm rose although its cache shrank."""
-    arm, baseline = case.arms.get(claim.arm), _baseline(case, claim)
+    arm, baseline = view.arms.get(claim.arm), _baseline(view, claim)
     if arm is None or baseline is None or not isinstance(claim, MemoryClaim):
         return
     peak, usual = (derive.median_of(row.peak_bytes for row in one.measurements) for one in (arm, baseline))

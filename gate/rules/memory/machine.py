@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gate.figures import kv_table
 from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case, foreign_peer
+from gate.rulebook.report_view import ReportView, foreign_peer
 from gate.rulebook.rule import Finding
 from reports.records.measurement import Arm, Measurement
 
@@ -22,26 +22,26 @@ Fault = tuple[str, str, str, str]
     why="A saving, and a prefill rate by tokens, rest on lengths and bytes; edited alone, they contradict each other.",
     fix="Sum the bytes of the arrays and read the peak of the allocator, in every row.",
 )
-def bytes_impossible(case: Case) -> Iterator[Finding]:
+def bytes_impossible(view: ReportView) -> Iterator[Finding]:
     """Peak, K/V bytes, memory and lengths of a row cannot all be true."""
-    if case.imported:
+    if view.imported:
         return
-    size = _bytes_a_position(case)
-    for arm in case.report.arms:
+    size = _bytes_a_position(view)
+    for arm in view.report.arms:
         for row in arm.measurements:
-            faults = [*_peak(case, arm, row), *(_native(case, arm, row, size) if size is not None else ())]
+            faults = [*_peak(view, arm, row), *(_native(view, arm, row, size) if size is not None else ())]
             if faults:
                 field, message, found, allowed = faults[0]
                 where = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
                 yield Finding(f"{where}: {message}", arm.name, row.sample, field, found, allowed)
                 break
-        yield from _growth(case, arm)
+        yield from _growth(view, arm)
 
 
-def _growth(case: Case, arm: Arm) -> Iterator[Finding]:
+def _growth(view: ReportView, arm: Arm) -> Iterator[Finding]:
     """The context of a longer prompt holds no fewer bytes, and more where a layer keeps it all."""
     rows = [row for row in arm.measurements if row.drafter_bytes_prefill and row.prompt_tokens]
-    models = case.report.provenance.models if case.report.provenance is not None else ()
+    models = view.report.provenance.models if view.report.provenance is not None else ()
     weights = arm.drafter.weights if arm.drafter is not None else None
     drafter = next((one for one in models if one.role == "drafter" and one.weights == weights), None)
     whole = drafter is not None and "full_attention" in (drafter.layer_types or ())
@@ -56,8 +56,8 @@ def _growth(case: Case, arm: Arm) -> Iterator[Finding]:
         length, less = (tokens, more) if more > less else (length, less)
 
 
-def _peak(case: Case, arm: Arm, row: Measurement) -> Iterator[Fault]:
-    host = case.report.provenance.host if case.report.provenance is not None else None
+def _peak(view: ReportView, arm: Arm, row: Measurement) -> Iterator[Fault]:
+    host = view.report.provenance.host if view.report.provenance is not None else None
     peak, held = row.peak_bytes, max(row.kv_bytes_prefill or 0, row.kv_bytes_decode or 0)
     if peak is not None and peak < held:
         yield "peak_bytes", f"a peak of {peak} bytes, with {held} of K/V in it", str(peak), f"at least {held}"
@@ -85,17 +85,17 @@ def _stays(arm: Arm, row: Measurement) -> int | None:
     return row.kv_bytes_prefill if stays else None
 
 
-def _bytes_a_position(case: Case) -> tuple[float, float] | None:
+def _bytes_a_position(view: ReportView) -> tuple[float, float] | None:
     """Least and most bytes a position takes, by the oracle's rows alone; none where nothing tells.
 
     A cache grows in steps, so a row of n tokens holds n to n + `CACHE_STEP` positions: the most bytes a position can
     take is the least of bytes / n over the rows, the least it can take the most of bytes / (n + step). The loop of the
     oracle is up to two tokens ahead of what it has emitted.
     """
-    types = case.verifier.layer_types if case.verifier is not None else None
-    if not types or set(types) != {"full_attention"} or case.oracle is None:
+    types = view.verifier.layer_types if view.verifier is not None else None
+    if not types or set(types) != {"full_attention"} or view.oracle is None:
         return None
-    held = [pair for row in case.oracle.measurements for pair in _held(row)]
+    held = [pair for row in view.oracle.measurements for pair in _held(row)]
     if not held:
         return None
     least = max(found / (tokens + thresholds.CACHE_STEP + 2) for found, tokens, _ in held)
@@ -112,14 +112,14 @@ def _held(row: Measurement) -> Iterator[tuple[int, int, str]]:
         yield row.kv_bytes_decode, tokens + decoded - 1, "kv_bytes_decode"
 
 
-def _native(case: Case, arm: Arm, row: Measurement, size: tuple[float, float]) -> Iterator[Fault]:
+def _native(view: ReportView, arm: Arm, row: Measurement, size: tuple[float, float]) -> Iterator[Fault]:
     if arm.restoration is not None and arm.restoration.mode != "none":
         return
     least, most = size
     for found, tokens, field in _held(row):
-        if arm is case.oracle and (least > most or found == 0):
+        if arm is view.oracle and (least > most or found == 0):
             message = f"{found} bytes for {tokens} positions; other rows of {arm.name} take another size a position"
             yield field, message, str(found), f"{least:.0f} bytes a position at least, {most:.0f} at most"
         elif found < least * tokens * (1 - thresholds.MEMORY_GAP):
-            message = f"{found} bytes for {tokens} positions, of which {case.oracle.name if case.oracle else ''} takes "
+            message = f"{found} bytes for {tokens} positions, of which {view.oracle.name if view.oracle else ''} takes "
             yield field, f"{message}{least:.0f} bytes each", str(found), f"at least {least * tokens:.0f}"

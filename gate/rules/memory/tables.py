@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.figures import kv_table
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from gate.rules.memory.claimed import Fault, table_sums
 from reports.records.kv_memory import ArmMemory
@@ -20,18 +20,18 @@ from reports.records.measurement import Arm
     why="89.8 % less memory stood in a table, not in a claim; a figure nobody claims is quoted all the same.",
     fix="Let the runner write the table of the longest sample of each bounded arm, from its rows.",
 )
-def memory_table(case: Case) -> Iterator[Finding]:
+def memory_table(view: ReportView) -> Iterator[Finding]:
     """A table contradicts itself or the rows it is about."""
     seen: set[str] = set()
-    for table in case.report.memory.arms if case.report.memory is not None and not case.imported else ():
-        arm = case.arms.get(table.arm)
+    for table in view.report.memory.arms if view.report.memory is not None and not view.imported else ():
+        arm = view.arms.get(table.arm)
         if arm is None or table.arm in seen:
             what = "is not in the report" if arm is None else "has a table already"
             message = f"memory: arm {table.arm} {what}"
             yield Finding(message, None, table.sample, "memory.arms", table.arm, "one table an arm")
             continue
         seen.add(table.arm)
-        for message, field, found, allowed in (*table_sums(table), *_rows(arm, table), *_kinds(case, table)):
+        for message, field, found, allowed in (*table_sums(table), *_rows(arm, table), *_kinds(view, table)):
             yield Finding(f"{arm.name}: {message}", arm.name, table.sample, field, found, allowed)
 
 
@@ -53,8 +53,8 @@ def _rows(arm: Arm, table: ArmMemory) -> Iterator[Fault]:
         yield message, "memory.formula_matches_run", "true", "false"
 
 
-def _kinds(case: Case, table: ArmMemory) -> Iterator[Fault]:
-    types = case.verifier.layer_types if case.verifier is not None else None
+def _kinds(view: ReportView, table: ArmMemory) -> Iterator[Fault]:
+    types = view.verifier.layer_types if view.verifier is not None else None
     numbers = [layer.layer for layer in table.layers]
     if len(set(numbers)) < len(numbers):
         yield "a layer stands twice in the table", "memory.layers", str(len(numbers)), str(len(set(numbers)))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gate.claims.untimed import parity_faults, parity_key, parity_shown
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule, evidence_rule
-from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, Case, drafts
+from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView, drafts
 from gate.rulebook.rule import SPEEDUP, Finding
 from reports.records.claims import Claim
 from reports.records.drafter_parity import ParityResult
@@ -25,19 +25,19 @@ SMALL_MODEL = "model"
     "ships what PyTorch proposed, `k3 parity --recorded` needs no PyTorch.",
     blocks=(*SPEEDUP, "acceptance"),
 )
-def parity_required(case: Case, claim: Claim) -> Iterator[Finding]:
+def parity_required(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """No parity is known for the drafter's weights."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if arm is None or not drafts(arm):
         return
     drafter = arm.drafter
     weights = drafter.weights if drafter is not None else None
-    if drafter is not None and weights is None and drafter.name in WEIGHTLESS_DRAFTERS and not _has_drafter_model(case):
+    if drafter is not None and weights is None and drafter.name in WEIGHTLESS_DRAFTERS and not _has_drafter_model(view):
         return
-    if drafter is not None and drafter.name == SMALL_MODEL and _is_faithful(case, drafter):
+    if drafter is not None and drafter.name == SMALL_MODEL and _is_faithful(view, drafter):
         return
     runtime = drafter.runtime if drafter is not None else None
-    known = case.parity | parity_shown(case.report)
+    known = view.parity | parity_shown(view.report)
     if weights is None or runtime is None or parity_key(weights, runtime) not in known:
         name = drafter.name if drafter is not None else "an unknown drafter"
         digest = weights[:23] if weights is not None else "of unknown digest"
@@ -50,9 +50,9 @@ def parity_required(case: Case, claim: Claim) -> Iterator[Finding]:
         )
 
 
-def _is_faithful(case: Case, drafter: DrafterInfo) -> bool:
+def _is_faithful(view: ReportView, drafter: DrafterInfo) -> bool:
     """A small model that drafts is no port: it is held to its reference implementation as the verifier is."""
-    models = case.report.provenance.models if case.report.provenance is not None else ()
+    models = view.report.provenance.models if view.report.provenance is not None else ()
     checks = [model.faithfulness for model in models if model.role == "drafter" and model.weights == drafter.weights]
     return drafter.weights is not None and any(
         check is not None
@@ -63,10 +63,10 @@ def _is_faithful(case: Case, drafter: DrafterInfo) -> bool:
     )
 
 
-def _has_drafter_model(case: Case) -> bool:
+def _has_drafter_model(view: ReportView) -> bool:
     """Provenance lists a drafter's weights that no arm owns up to."""
-    models = case.report.provenance.models if case.report.provenance is not None else ()
-    owned = {arm.drafter.weights for arm in case.report.arms if arm.drafter is not None}
+    models = view.report.provenance.models if view.report.provenance is not None else ()
+    owned = {arm.drafter.weights for arm in view.report.arms if arm.drafter is not None}
     return any(model.role == "drafter" and (model.weights is None or model.weights not in owned) for model in models)
 
 
@@ -83,15 +83,15 @@ def _has_drafter_model(case: Case) -> bool:
     severity="withheld",
     blocks=("drafter_parity", *SPEEDUP, "acceptance"),
 )
-def parity_failed(case: Case) -> Iterator[Finding]:
+def parity_failed(view: ReportView) -> Iterator[Finding]:
     """The parity that the report carries does not hold."""
-    parity = case.report.parity
+    parity = view.report.parity
     if parity is None:
         return
     sides = f"{_side(parity, 'reference')} and {_side(parity, 'candidate')}"
     claim = f"drafter_parity/{parity.candidate_runtime}"
-    drafting = [arm.name for arm in case.under_test if _drafts_with(arm, parity)]
-    for message, found, allowed in parity_faults(case.report):
+    drafting = [arm.name for arm in view.under_test if _drafts_with(arm, parity)]
+    for message, found, allowed in parity_faults(view.report):
         message = f"parity of {sides}: {message}"
         yield Finding(message, field="parity.blocks", found=found, allowed=allowed, claim=claim)
         for name in drafting:

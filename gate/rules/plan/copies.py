@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.measurement import Arm, Measurement
 
@@ -15,10 +15,10 @@ from reports.records.measurement import Arm, Measurement
     why="An arm copied over another is a self-comparison, and a row copied into new repeats is a sample of one.",
     fix="Measure every row.",
 )
-def copied_rows(case: Case) -> Iterator[Finding]:
+def copied_rows(view: ReportView) -> Iterator[Finding]:
     """Two rows share their times to the last digit."""
     seen: dict[tuple[float, float], tuple[Arm, Measurement]] = {}
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         for row in arm.measurements:
             if not row.prefill_s or not row.decode_s:
                 continue

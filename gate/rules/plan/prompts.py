@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import claim_rule, evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.claims import Claim
 from reports.records.measurement import Arm, Measurement
@@ -19,21 +19,21 @@ from reports.records.record import digest_of
     why="A shorter prompt is faster, and a needle that was moved is easier to find.",
     fix="Tokenise each prompt once, give the same tokens to every arm and record their digest in every row.",
 )
-def prompt_mismatch(case: Case) -> Iterator[Finding]:
+def prompt_mismatch(view: ReportView) -> Iterator[Finding]:
     """The prompt of a row is unknown or another one than it must be."""
-    reference = {row.sample: row for row in reversed(case.oracle.measurements)} if case.oracle is not None else {}
-    for arm in case.report.arms:
+    reference = {row.sample: row for row in reversed(view.oracle.measurements)} if view.oracle is not None else {}
+    for arm in view.report.arms:
         for row in arm.measurements:
-            asked = case.prompts.get((arm.prompt_set, row.sample))
+            asked = view.prompts.get((arm.prompt_set, row.sample))
             other = reference.get(row.sample) if arm.prompt_set == "main" else None
-            finding = _unknown(case, arm, row, asked) or _different(arm, row, asked, other)
+            finding = _unknown(view, arm, row, asked) or _different(arm, row, asked, other)
             if finding is not None:
                 yield finding
 
 
-def _unknown(case: Case, arm: Arm, row: Measurement, asked: PromptRecord | None) -> Finding | None:
+def _unknown(view: ReportView, arm: Arm, row: Measurement, asked: PromptRecord | None) -> Finding | None:
     complete = asked is not None and asked.digest is not None and asked.token_count is not None
-    if row.prompt_digest is not None and (case.imported or (complete and row.prompt_tokens is not None)):
+    if row.prompt_digest is not None and (view.imported or (complete and row.prompt_tokens is not None)):
         return None
     lacking = "no prompt digest" if row.prompt_digest is None else "no such prompt in the workload"
     message = f"{_where(arm, row)}: {lacking}; whether the arms were asked the same cannot be told"
@@ -61,12 +61,12 @@ def _different(arm: Arm, row: Measurement, asked: PromptRecord | None, other: Me
     why="One prompt repeated three times is n = 1, however the rows are numbered.",
     fix="Generate distinct prompts; run one prompt several times as repeats of one sample.",
 )
-def prompt_repeated(case: Case) -> Iterator[Finding]:
+def prompt_repeated(view: ReportView) -> Iterator[Finding]:
     """Distinct samples share a prompt."""
-    workload = case.report.workload
+    workload = view.report.workload
     listed = [(prompt.sample, prompt.digest) for prompt in (workload.prompts if workload is not None else ())]
     yield from _shared(listed, None)
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         yield from _shared([(row.sample, row.prompt_digest) for row in arm.measurements], arm.name)
 
 
@@ -90,14 +90,14 @@ def _shared(prompts: list[tuple[int, str | None]], arm: str | None) -> Iterator[
     fix="Place needles behind the sink and more than a window before the question, as the workload does.",
     blocks=("restoration_recall",),
 )
-def needle_exposed(case: Case, claim: Claim) -> Iterator[Finding]:
+def needle_exposed(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The needle of a prompt was not evicted when the question was read."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if arm is None or arm.restoration is None:
         return
     sink, window = arm.restoration.sink or 0, arm.restoration.window or 0
     for sample in sorted({row.sample for row in arm.measurements}):
-        prompt = case.prompts.get((arm.prompt_set, sample))
+        prompt = view.prompts.get((arm.prompt_set, sample))
         places = (prompt.needle_first, prompt.needle_last, prompt.question_first) if prompt is not None else (None,)
         first, last, question = places if len(places) == 3 else (None, None, None)
         hidden = None not in (first, last, question) and sink <= first <= last < question - window  # type: ignore[operator]
@@ -120,10 +120,10 @@ def needle_exposed(case: Case, claim: Claim) -> Iterator[Finding]:
     why="Answers and prompts edited after the run leave the old digest behind; without one, edits leave no trace.",
     fix="Do not edit prompts; generate them anew with another seed.",
 )
-def workload_digest(case: Case) -> Iterator[Finding]:
+def workload_digest(view: ReportView) -> Iterator[Finding]:
     """The stated digest of the prompt set is stale."""
-    workload = case.report.workload
-    if workload is None or case.imported:
+    workload = view.report.workload
+    if workload is None or view.imported:
         return
     derived = digest_of_prompts(workload)
     if workload.digest is None:

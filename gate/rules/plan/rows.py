@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from gate.rulebook.registry import claim_rule, evidence_rule
-from gate.rulebook.report_view import Case, row_key
+from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import SPEEDUP, Finding
 from reports.records.claims import Claim
 from reports.records.measurement import Arm
@@ -18,25 +18,25 @@ from reports.records.measurement import Arm
     fix="Run the same command again: it goes on where it stopped. Never remove rows.",
     severity="withheld",
 )
-def run_incomplete(case: Case) -> Iterator[Finding]:
+def run_incomplete(view: ReportView) -> Iterator[Finding]:
     """The measured rows are not the planned ones."""
-    plan = case.report.plan
-    if case.imported:
-        yield from _imported_samples(case)
+    plan = view.report.plan
+    if view.imported:
+        yield from _imported_samples(view)
         return
     if plan is None or plan.complete is not True:
         found = "none" if plan is None or plan.complete is None else "false"
         yield Finding("plan.complete: the run was not finished", field="plan.complete", found=found, allowed="true")
-    if plan is None or not case.report.arms:
+    if plan is None or not view.report.arms:
         return
     if not plan.samples or not plan.repeats:
         yield Finding("plan: samples or repeats are not recorded", field="plan.samples", found="none", allowed="1")
         return
-    asked = [sample for (prompt_set, sample) in case.prompts if prompt_set == "main"]
+    asked = [sample for (prompt_set, sample) in view.prompts if prompt_set == "main"]
     if len(asked) != plan.samples:
         message = f"workload.prompts: {len(asked)} prompts, {plan.samples} samples were planned"
         yield Finding(message, field="workload.prompts", found=str(len(asked)), allowed=str(plan.samples))
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         repeats = plan.repeats
         if arm.prompt_set == "needle_free":  # a control of the haystack, not of speed: it may run fewer times
             repeats = min(plan.repeats, max((row.repeat for row in arm.measurements), default=0) + 1)
@@ -60,9 +60,9 @@ def _grid(arm: Arm, samples: int, repeats: int, complete: bool) -> Iterator[Find
     )
 
 
-def _imported_samples(case: Case) -> Iterator[Finding]:
-    planned = case.report.plan.samples if case.report.plan is not None else None
-    for arm in case.report.arms if planned is not None else ():
+def _imported_samples(view: ReportView) -> Iterator[Finding]:
+    planned = view.report.plan.samples if view.report.plan is not None else None
+    for arm in view.report.arms if planned is not None else ():
         measured = len({row.sample for row in arm.measurements})
         if arm.measurements and measured != planned:
             message = f"{arm.name}: {measured} samples were measured, the file states {planned}"
@@ -77,14 +77,14 @@ def _imported_samples(case: Case) -> Iterator[Finding]:
     why="Drift, warm-up and interleaving are judged by the order; edited in one place, it contradicts the other.",
     fix="Let the runner write down the order; do not move rows.",
 )
-def run_order(case: Case) -> Iterator[Finding]:
+def run_order(view: ReportView) -> Iterator[Finding]:
     """`order` of the rows and `plan.order` do not say the same."""
-    order = case.report.plan.order if case.report.plan is not None else None
+    order = view.report.plan.order if view.report.plan is not None else None
     if order is None:
         return
     places = {(run.arm, run.sample, run.repeat): place for place, run in enumerate(order)}
     rows = 0
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         for row in arm.measurements:
             rows += 1
             place = places.get((arm.name, row.sample, row.repeat))
@@ -111,9 +111,9 @@ def run_order(case: Case) -> Iterator[Finding]:
     why="Which of two oracles is the baseline? The slower one, if the author may choose.",
     fix="Keep one record of each; give another configuration another name and role.",
 )
-def duplicate_records(case: Case) -> Iterator[Finding]:
+def duplicate_records(view: ReportView) -> Iterator[Finding]:
     """Something that identifies a record is not unique."""
-    report = case.report
+    report = view.report
     for arm in report.arms:
         yield from _twice(f"rows of {arm.name}", "measurements", (row_key(row) for row in arm.measurements), arm.name)
     yield from _twice("arms", "arms", (arm.name for arm in report.arms))
@@ -171,9 +171,9 @@ def _twice(what: str, field: str, keys: Iterable[object], arm: str | None = None
     fix="Within each sample and repeat run every arm, forwards and backwards in turn (ABBA).",
     blocks=(*SPEEDUP, "null_ratio"),
 )
-def arms_not_interleaved(case: Case, claim: Claim) -> Iterator[Finding]:
+def arms_not_interleaved(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The rows of arm and baseline did not run side by side."""
-    arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+    arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
     if arm is None or baseline is None:
         return
     both = f"{arm.name} and {baseline.name}"
@@ -185,7 +185,7 @@ def arms_not_interleaved(case: Case, claim: Claim) -> Iterator[Finding]:
         yield Finding(message, arm.name, None, "order", str(len(known)), str(max(1, len(pairs))))
         return
     apart = max(abs(ours - theirs) for ours, theirs in known)
-    most = len(case.report.arms) - 1
+    most = len(view.report.arms) - 1
     if apart > most:
         message = f"{both}: up to {apart - 1} other runs lie between a pair; side by side it is at most {most - 1}"
         yield Finding(message, arm.name, None, "order", str(apart - 1), f"at most {most - 1}")

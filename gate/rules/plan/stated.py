@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.report import Report
 
@@ -24,11 +24,11 @@ Fault = tuple[str, str, str, str]
     why="The command line is what a reader repeats; where it asks for another run, that is the run he will get.",
     fix="Let the runner record what it was asked and what it did.",
 )
-def plan_contradicted(case: Case) -> Iterator[Finding]:
+def plan_contradicted(view: ReportView) -> Iterator[Finding]:
     """The same fact stands in two places, differently."""
-    if case.imported:
+    if view.imported:
         return
-    for field, message, found, allowed in (*_asked(case.report), *_planned(case)):
+    for field, message, found, allowed in (*_asked(view.report), *_planned(view)):
         yield Finding(f"{field}: {message}", field=field, found=found[:80], allowed=allowed[:80])
 
 
@@ -82,33 +82,33 @@ def _value(argv: Sequence[str], flag: str) -> str | None:
     return found
 
 
-def _planned(case: Case) -> Iterator[Fault]:
-    plan, workload = case.report.plan, case.report.workload
-    if workload is not None and case.report.kind in ("niah", "code") and workload.name != case.report.kind:
+def _planned(view: ReportView) -> Iterator[Fault]:
+    plan, workload = view.report.plan, view.report.workload
+    if workload is not None and view.report.kind in ("niah", "code") and workload.name != view.report.kind:
         yield (
             "workload.name",
-            f"prompts of {workload.name!r} in a {case.report.kind} report",
+            f"prompts of {workload.name!r} in a {view.report.kind} report",
             workload.name,
-            case.report.kind,
+            view.report.kind,
         )
     answered = {prompt.answer is not None for prompt in workload.prompts} if workload is not None else set()
-    if case.report.kind in ("niah", "code") and (case.report.kind != "niah") in answered:
-        found = "no answer" if case.report.kind == "niah" else "an answer"
-        yield "workload.prompts", f"{found} to a prompt of a {case.report.kind} report", found, "as its kind asks"
-    made = case.report.created_at
+    if view.report.kind in ("niah", "code") and (view.report.kind != "niah") in answered:
+        found = "no answer" if view.report.kind == "niah" else "an answer"
+        yield "workload.prompts", f"{found} to a prompt of a {view.report.kind} report", found, "as its kind asks"
+    made = view.report.created_at
     if made is not None and made.utcoffset():
         yield "created_at", "is not in UTC", made.isoformat(), "UTC"
     if plan is None:
         return
     warmed = [one.arm for one in plan.warmups or ()]
-    for name in sorted(set(warmed)) if case.report.arms else ():
-        if name not in case.arms or warmed.count(name) > 1:
-            message = f"{name!r} was warmed up {warmed.count(name)} times over, in a report with {len(case.arms)} arms"
+    for name in sorted(set(warmed)) if view.report.arms else ():
+        if name not in view.arms or warmed.count(name) > 1:
+            message = f"{name!r} was warmed up {warmed.count(name)} times over, in a report with {len(view.arms)} arms"
             yield "plan.warmups", message, name, "each arm once"
             break
-    runs = sum(len(arm.measurements) for arm in case.report.arms)
+    runs = sum(len(arm.measurements) for arm in view.report.arms)
     places = [resume.order for resume in plan.resumes]
-    late = bool(case.report.arms) and any(place > runs for place in places)  # codecs and parity count otherwise
+    late = bool(view.report.arms) and any(place > runs for place in places)  # codecs and parity count otherwise
     if places != sorted(places) or late:
         yield "plan.resumes", f"resumed at runs {places[:5]}, of {runs}", str(places[:5]), f"ascending, up to {runs}"
     if plan.stop is not None and plan.stop.eos == plan.stop.ignore_turn_stop:

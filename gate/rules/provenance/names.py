@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm
 
@@ -25,9 +25,9 @@ LABEL_LENGTH = 100
     why="Names stand in every headline: a Cyrillic `o` makes a second oracle, a line break a headline of its own.",
     fix="Name arms as presets do; say in the label what ran, and leave the figures to the gate.",
 )
-def name_unfit(case: Case) -> Iterator[Finding]:
+def name_unfit(view: ReportView) -> Iterator[Finding]:
     """The name or the label of an arm says something by its spelling."""
-    for arm in case.report.arms if not case.imported else ():
+    for arm in view.report.arms if not view.imported else ():
         if not _PLAIN.fullmatch(arm.name):
             shown = ascii(arm.name[:60])
             message = f"an arm is named {shown}; names are of lower-case letters, digits, _ and -"

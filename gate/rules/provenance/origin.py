@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule, evidence_rule
-from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, Case
+from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView
 from gate.rulebook.rule import ALL_METRICS, Finding
 from reports.records.claims import Claim
 from reports.records.measurement import Arm
@@ -28,9 +28,9 @@ FLOAT32 = "float32"
     fix="Write reports with `k3 eval`; what another tool does not record cannot be cited.",
     severity="withheld",
 )
-def provenance_missing(case: Case) -> Iterator[Finding]:
+def provenance_missing(view: ReportView) -> Iterator[Finding]:
     """A field needed to repeat the run is absent."""
-    lacking = list(_lacking(case.report))
+    lacking = list(_lacking(view.report))
     if lacking:
         message = f"not recorded: {', '.join(lacking)}"
         yield Finding(message, field=lacking[0], found="none", allowed=f"{len(lacking)} fields more")
@@ -70,9 +70,9 @@ def _lacking(report: Report) -> Iterator[str]:
     fix="Measure with `k3 eval`. An import is for auditing, not for citing.",
     blocks=ALL_METRICS,
 )
-def imported_unverified(case: Case, claim: Claim) -> Iterator[Finding]:
+def imported_unverified(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The report was made from another tool's file."""
-    imported = case.report.imported
+    imported = view.report.imported
     if imported is not None:
         message = f"imported by {imported.importer}; nothing in it was measured by K3"
         yield Finding(message, field="imported", found=imported.importer, allowed="a report of K3's own")
@@ -86,9 +86,9 @@ def imported_unverified(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Commit, then measure.",
     severity="withheld",
 )
-def dirty_tree(case: Case) -> Iterator[Finding]:
+def dirty_tree(view: ReportView) -> Iterator[Finding]:
     """The tree was dirty, or may have been."""
-    provenance = case.report.provenance
+    provenance = view.report.provenance
     source = provenance.source if provenance is not None else None
     if source is not None and source.git_commit is not None and source.dirty is not False:
         found = "unknown" if source.dirty is None else "true"
@@ -105,10 +105,10 @@ def dirty_tree(case: Case) -> Iterator[Finding]:
     fix="Record id, digest of the weights, architecture and dtype of every model that was loaded.",
     severity="withheld",
 )
-def model_unidentified(case: Case) -> Iterator[Finding]:
+def model_unidentified(view: ReportView) -> Iterator[Finding]:
     """A model that took part cannot be told from another."""
-    models = case.report.provenance.models if case.report.provenance is not None else ()
-    if case.verifier is None:
+    models = view.report.provenance.models if view.report.provenance is not None else ()
+    if view.verifier is None:
         yield Finding("provenance.models: no verifier", field="provenance.models", found="0", allowed="1")
     for model in models:
         names = ("weights", "architecture", "dtype", "layer_types") if model.role == "verifier" else ("weights",)
@@ -120,14 +120,14 @@ def model_unidentified(case: Case) -> Iterator[Finding]:
             message = f"provenance.models: {model.role} {model.id} lacks {', '.join(lacking)}"
             yield Finding(message, field=f"provenance.models.{lacking[0]}", found="none", allowed="recorded")
     drafters = {model.weights for model in models if model.role == "drafter"}
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         weights = arm.drafter.weights if arm.drafter is not None else None
         needed = arm.drafter is not None and arm.drafter.name not in WEIGHTLESS_DRAFTERS
         if (needed or weights is not None) and (weights is None or weights not in drafters):
             yield _not_listed(arm.name, "drafter.weights", "drafter", str(weights)[:23], len(drafters))
-        yield from _unlisted_projection(case, arm, [model.weights for model in models if model.role == "f_theta"])
-    yield from _unused(case, models)
-    parity = case.report.parity
+        yield from _unlisted_projection(view, arm, [model.weights for model in models if model.role == "f_theta"])
+    yield from _unused(view, models)
+    parity = view.report.parity
     if parity is not None and (parity.drafter_weights is None or parity.drafter_weights not in drafters):
         yield _not_listed(None, "parity.drafter_weights", "drafter", str(parity.drafter_weights)[:23], len(drafters))
 
@@ -137,21 +137,21 @@ def _told(value: object) -> bool:
     return bool(value.strip()) if isinstance(value, str) else bool(value)
 
 
-def _unlisted_projection(case: Case, arm: Arm, listed: Sequence[str | None]) -> Iterator[Finding]:
+def _unlisted_projection(view: ReportView, arm: Arm, listed: Sequence[str | None]) -> Iterator[Finding]:
     """An f_theta arm names the digest of its maps (other tools' reports do not), and it is one of those `listed`."""
     kept = arm.restoration
-    if kept is None or kept.mode != "f_theta" or kept.weights in listed or (case.imported and listed):
+    if kept is None or kept.mode != "f_theta" or kept.weights in listed or (view.imported and listed):
         return
     yield _not_listed(arm.name, "restoration.weights", "f_theta", str(kept.weights)[:23], len(listed))
 
 
-def _unused(case: Case, models: tuple[ModelInfo, ...]) -> Iterator[Finding]:
+def _unused(view: ReportView, models: tuple[ModelInfo, ...]) -> Iterator[Finding]:
     """A drafter or projection that was loaded and that no arm admits to: an arm under another name uses it."""
-    report = case.report
+    report = view.report
     weights = {arm.drafter.weights for arm in report.arms if arm.drafter is not None}
     weights |= {report.parity.drafter_weights} if report.parity is not None else set()
     projecting = any(arm.restoration is not None and arm.restoration.mode == "f_theta" for arm in report.arms)
-    for model in models if not case.imported else ():
+    for model in models if not view.imported else ():
         if (model.role in ("f_theta", "proposer") and not projecting) or (
             model.role == "drafter" and model.weights not in weights
         ):
@@ -174,9 +174,9 @@ def _not_listed(arm: str | None, field: str, role: str, found: str, count: int) 
     fix="Run `k3 models verify NAME`, then measure again; where its type is at fault, convert it to float32.",
     severity="withheld",
 )
-def model_unfaithful(case: Case) -> Iterator[Finding]:
+def model_unfaithful(view: ReportView) -> Iterator[Finding]:
     """The verifier's logits were not checked, or are wrong."""
-    for model in (case.verifier,) if case.verifier is not None else ():
+    for model in (view.verifier,) if view.verifier is not None else ():
         checked = model.faithfulness
         if checked is None:
             message = "was not compared with a reference implementation (`k3 models verify`)"

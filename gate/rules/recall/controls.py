@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate.rulebook import thresholds
-from gate.rulebook.report_view import Case, drafts
+from gate.rulebook.report_view import ReportView, drafts
 from gate.rulebook.rule import Finding
 from gate.rules.streams.greedy import audit_of
 from reports.records.measurement import Arm, Measurement
@@ -61,17 +61,17 @@ def _evicting_layers(arm: Arm, row: Measurement) -> float | None:
     return row.evicted_positions / left if left > 0 else None
 
 
-def needle_free_faults(case: Case, arm: Arm, free: Arm) -> Iterator[Finding]:
+def needle_free_faults(view: ReportView, arm: Arm, free: Arm) -> Iterator[Finding]:
     """Where the needle-free control is not the oracle on the arm's haystacks without needles, or says a code."""
-    if case.oracle is not None and (free.engine != case.oracle.engine or not _plain(free)):
-        message = f"{free.name}: is not the verifier alone, decoded as {case.oracle.name} is"
-        yield Finding(message, free.name, field="engine", found=free.engine, allowed=case.oracle.engine)
+    if view.oracle is not None and (free.engine != view.oracle.engine or not _plain(free)):
+        message = f"{free.name}: is not the verifier alone, decoded as {view.oracle.name} is"
+        yield Finding(message, free.name, field="engine", found=free.engine, allowed=view.oracle.engine)
         return
     rows: dict[int, list[Measurement]] = {}
     for row in free.measurements:
         rows.setdefault(row.sample, []).append(row)
     for sample in sorted({row.sample for row in arm.measurements}):
-        fault = _sample_fault(case, arm, sample, rows.get(sample, []))
+        fault = _sample_fault(view, arm, sample, rows.get(sample, []))
         if fault is not None:
             message, field, found, allowed = fault
             yield Finding(f"{free.name}, sample {sample}: {message}", free.name, sample, field, found, allowed)
@@ -82,9 +82,9 @@ def _plain(arm: Arm) -> bool:
     return not drafts(arm) and (arm.restoration is None or arm.restoration.mode == "none")
 
 
-def _sample_fault(case: Case, arm: Arm, sample: int, rows: list[Measurement]) -> tuple[str, str, str, str] | None:
+def _sample_fault(view: ReportView, arm: Arm, sample: int, rows: list[Measurement]) -> tuple[str, str, str, str] | None:
     """Message, field, found, allowed of the first fault with one needle-free prompt."""
-    main, twin = case.prompts.get((arm.prompt_set, sample)), case.prompts.get(("needle_free", sample))
+    main, twin = view.prompts.get((arm.prompt_set, sample)), view.prompts.get(("needle_free", sample))
     if not rows or not all(row.text is not None and row.token_ids for row in rows):
         return "no row with a text; the haystack was not asked without its needle", "text", "none", "a text"
     if main is None or twin is None or not main.digest or not twin.digest or not main.answer:

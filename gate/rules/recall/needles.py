@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.plan import PromptRecord
 
@@ -23,12 +23,12 @@ Fault = tuple[str, str, str, str]
     why="Whether a needle lay outside sink and window is read off these positions.",
     fix="Record positions and depth where the prompt is tokenised; edit none.",
 )
-def needle_arithmetic(case: Case) -> Iterator[Finding]:
+def needle_arithmetic(view: ReportView) -> Iterator[Finding]:
     """Positions of a prompt, or a prompt and its twin, contradict each other."""
-    if case.imported:
+    if view.imported:
         return
-    for prompt in case.prompts.values():
-        for field, message, found, allowed in (*_positions(prompt), *_twin(case, prompt)):
+    for prompt in view.prompts.values():
+        for field, message, found, allowed in (*_positions(prompt), *_twin(view, prompt)):
             where = f"workload.prompts, {prompt.prompt_set} {prompt.sample}"
             yield Finding(f"{where}: {message}", None, prompt.sample, f"workload.prompts.{field}", found, allowed)
 
@@ -48,10 +48,10 @@ def _positions(prompt: PromptRecord) -> Iterator[Fault]:
         yield "needle_depth", message, f"{depth:.6g}", f"{first / count:.6g}"
 
 
-def _twin(case: Case, prompt: PromptRecord) -> Iterator[Fault]:
+def _twin(view: ReportView, prompt: PromptRecord) -> Iterator[Fault]:
     if prompt.prompt_set != "needle_free":
         return
-    main = case.prompts.get(("main", prompt.sample))
+    main = view.prompts.get(("main", prompt.sample))
     if main is None:
         yield "prompt_set", "a prompt without a needle, and none with it", "needle_free", "a main prompt too"
     elif prompt.answer != main.answer:

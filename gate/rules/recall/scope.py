@@ -7,7 +7,7 @@ from gate.figures.intervals import Share, newcombe
 from gate.figures.what_ran import natively, restored
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RECALL, Finding
 from gate.rules.recall.controls import needle_free_faults, right_control_faults
 from reports.records.claims import Claim, RecallClaim
@@ -26,9 +26,9 @@ MOST_PROMPTS = 1000
     fix="Claim `native_baseline_recall` for a labelled baseline; make the system run for anything else.",
     blocks=("restoration_recall", "arm_recall", "native_baseline_recall"),
 )
-def baseline_recall_claim(case: Case, claim: Claim) -> Iterator[Finding]:
+def baseline_recall_claim(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Recall is claimed under another arm's name."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if arm is None or arm.role == "oracle":
         return
     labelled = arm.system_under_test == NATIVE_BASELINE_LABEL
@@ -63,9 +63,9 @@ def baseline_recall_claim(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Count restored positions where they are written; claim recall by restoration only if every row restored.",
     blocks=("restoration_recall",),
 )
-def recall_scope(case: Case, claim: Claim) -> Iterator[Finding]:
+def recall_scope(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Not every row ran with restoration."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if arm is None:
         return
     without = [row for row in arm.measurements if restored(arm, row) is not True or _hardly(arm, row)]
@@ -99,12 +99,12 @@ def _hardly(arm: Arm, row: Measurement) -> bool:
     fix="Add an arm of role control: the same engine, exact layers, sink, window and eviction, restoration `ablate`.",
     blocks=("restoration_recall",),
 )
-def control_missing(case: Case, claim: Claim) -> Iterator[Finding]:
+def control_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """There is no control, or it is another experiment."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if arm is None:
         return
-    controls = case.controls_of(arm)
+    controls = view.controls_of(arm)
     named = claim.control if isinstance(claim, RecallClaim) else None
     if not controls:
         kept = arm.restoration
@@ -136,14 +136,14 @@ def control_missing(case: Case, claim: Claim) -> Iterator[Finding]:
     "the prompts are too few, ask more of them (`--samples`).",
     blocks=("restoration_recall",),
 )
-def control_recall_high(case: Case, claim: Claim) -> Iterator[Finding]:
+def control_recall_high(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The difference between arm and control is not clear."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     ours = derive.recall(arm) if arm is not None else None
     if arm is None or ours is None:
         return
     asked = {row.sample for row in arm.measurements}
-    for control in case.controls_of(arm):
+    for control in view.controls_of(arm):
         theirs = derive.recall_at_most(control, asked)
         if theirs is None:
             message = f"{control.name}: not every row of {arm.name}'s samples is scored"
@@ -189,9 +189,9 @@ def prompts_to_tell(ours: Share, theirs: Share) -> int | None:
     fix="Ask shorter or easier prompts, allow more new tokens, or take a model that can answer them.",
     blocks=RECALL,
 )
-def oracle_recall_low(case: Case, claim: Claim) -> Iterator[Finding]:
+def oracle_recall_low(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The oracle recalls too little."""
-    oracle = case.oracle
+    oracle = view.oracle
     found = derive.recall(oracle) if oracle is not None else None
     if oracle is None or found is None:
         name = oracle.name if oracle is not None else None
@@ -217,19 +217,19 @@ def oracle_recall_low(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Add the needle-free control: every haystack with its needle line replaced, decoded by the oracle's engine.",
     blocks=RECALL,
 )
-def needle_control(case: Case, claim: Claim) -> Iterator[Finding]:
+def needle_control(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The needle-free control is missing, another experiment, or recalls."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if arm is None:
         return
-    frees = _needle_free(case)
+    frees = _needle_free(view)
     if not frees:
         message = f"{arm.name}: no needle-free control; whether a code came from the haystack is not known"
         yield Finding(message, arm.name, field="arms.prompt_set", found="none", allowed="an arm of set needle_free")
         return
     for free in frees:
-        yield from needle_free_faults(case, arm, free)
+        yield from needle_free_faults(view, arm, free)
 
 
-def _needle_free(case: Case) -> Sequence[Arm]:
-    return [arm for arm in case.report.arms if arm.prompt_set == "needle_free"]
+def _needle_free(view: ReportView) -> Sequence[Arm]:
+    return [arm for arm in view.report.arms if arm.prompt_set == "needle_free"]

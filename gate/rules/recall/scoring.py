@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RECALL, Finding
 from reports.records.codec_rows import CodecSample, KvQuantResult, OracleSample, SecondQuestion
 from reports.scoring import find_answer, first_turn, is_degenerate, score
@@ -20,26 +20,26 @@ KV_CODEC = ("kv_codec_worthwhile",)
     fix="Record the answer of every prompt and the text of every row; let the workload score, and edit nothing.",
     blocks=(*RECALL, *KV_CODEC),
 )
-def recall_scoring(case: Case) -> Iterator[Finding]:
+def recall_scoring(view: ReportView) -> Iterator[Finding]:
     """Each stored score is formed again from the text."""
     known: dict[tuple[str, str], bool] = {}
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         for row in arm.measurements:
             if row.correct is not None:
-                prompt = case.prompts.get((arm.prompt_set, row.sample))
+                prompt = view.prompts.get((arm.prompt_set, row.sample))
                 answer = prompt.answer if prompt is not None else None
                 where = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
                 yield from _scored(where, arm.name, row.sample, row.correct, row.text, answer, known)
-    if case.report.kv_quant is not None:
-        yield from _codec_scores(case, case.report.kv_quant, known)
+    if view.report.kv_quant is not None:
+        yield from _codec_scores(view, view.report.kv_quant, known)
 
 
-def _codec_scores(case: Case, result: KvQuantResult, known: dict[tuple[str, str], bool]) -> Iterator[Finding]:
+def _codec_scores(view: ReportView, result: KvQuantResult, known: dict[tuple[str, str], bool]) -> Iterator[Finding]:
     """The same of codecs, and of the oracle they are compared with; both questions have one answer."""
     rows: list[tuple[str, CodecSample | OracleSample]] = [("oracle", row) for row in result.oracle]
     rows += [(arm.name, row) for arm in result.arms for row in arm.samples]
     for name, row in rows:
-        prompt = case.prompts.get(("main", row.sample))
+        prompt = view.prompts.get(("main", row.sample))
         answer = prompt.answer if prompt is not None else None
         said: list[tuple[str, CodecSample | OracleSample | SecondQuestion | None]] = [("", row)]
         said.append((", second question", row.second))

@@ -8,7 +8,7 @@ from gate.figures import derive
 from gate.figures.trend import decode_costs
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import Case, drafts, lossless, row_key
+from gate.rulebook.report_view import ReportView, drafts, lossless, row_key
 from gate.rulebook.rule import SPEEDUP, Finding
 from reports.records.claims import Claim
 from reports.records.measurement import Arm
@@ -22,10 +22,10 @@ from reports.records.measurement import Arm
     fix="Measure again on an idle machine; leave the times as they were measured.",
     blocks=(*SPEEDUP, "null_ratio"),
 )
-def null_ratio_off(case: Case, claim: Claim) -> Iterator[Finding]:
+def null_ratio_off(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The oracle and the oracle again differ beyond noise."""
-    null, oracle = case.null, case.oracle
-    noise = ratio_of(case, null, oracle, claim.metric) if null is not None and oracle is not None else None
+    null, oracle = view.null, view.oracle
+    noise = ratio_of(view, null, oracle, claim.metric) if null is not None and oracle is not None else None
     if null is None or oracle is None or noise is None or noise.contains(1.0):
         return
     most = thresholds.MAX_NULL_RATIO
@@ -49,12 +49,12 @@ def null_ratio_off(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Time both arms with the same clock, and count blocks in the engine.",
     blocks=SPEEDUP,
 )
-def speedup_over_acceptance(case: Case, claim: Claim) -> Iterator[Finding]:
+def speedup_over_acceptance(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The decode ratio exceeds committed tokens per block."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None or not (drafts(both[0]) and lossless(both[0])):
         return
-    estimate, committed = ratio_of(case, *both, "decode_speedup"), _committed_per_block(both[0])
+    estimate, committed = ratio_of(view, *both, "decode_speedup"), _committed_per_block(both[0])
     if estimate is None or committed is None:
         return
     most = committed * thresholds.MAX_SPEEDUP_PER_COMMITTED
@@ -92,9 +92,9 @@ def _committed_per_block(arm: Arm) -> float | None:
     fix="Stop the clock of a block when the verifier's choices are on the host.",
     blocks=SPEEDUP,
 )
-def verify_fast(case: Case, claim: Claim) -> Iterator[Finding]:
+def verify_fast(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Verifying a block takes less than the step it contains."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None or not drafts(both[0]):
         return
     said = [row.speculation for row in both[0].measurements if row.speculation is not None]
@@ -120,9 +120,9 @@ def verify_fast(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Interleave the arms on an idle machine, and claim the decode-only ratio.",
     blocks=("e2e_speedup",),
 )
-def prefill_unequal(case: Case, claim: Claim) -> Iterator[Finding]:
+def prefill_unequal(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Prefill of a native cache is one computation, whoever decodes."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None:
         return
     arm, baseline = both
@@ -147,12 +147,12 @@ def prefill_unequal(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Time both arms with the same clock, on an idle machine; a faster kernel is a peer of another engine.",
     blocks=SPEEDUP,
 )
-def same_work(case: Case, claim: Claim) -> Iterator[Finding]:
+def same_work(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """A plain step over the same cache is faster than the oracle's."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None or not _same_work(both[0]):
         return
-    estimate, most = ratio_of(case, *both, "decode_speedup"), thresholds.MAX_SAME_WORK_RATIO
+    estimate, most = ratio_of(view, *both, "decode_speedup"), thresholds.MAX_SAME_WORK_RATIO
     if estimate is not None and estimate.value > most:
         yield Finding(
             f"{claim.arm}: decodes {estimate.value:.4g} times as fast as {both[1].name}, which computes the same; at "

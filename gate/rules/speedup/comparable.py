@@ -8,7 +8,7 @@ from gate.figures import derive
 from gate.figures.what_ran import natively
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import Case, drafts, restores
+from gate.rulebook.report_view import ReportView, drafts, restores
 from gate.rulebook.rule import SPEEDUP, Finding
 from reports.records.claims import Claim, SpeedupClaim
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm
@@ -25,9 +25,9 @@ LOOP = "generate_step"
     f"`{NATIVE_BASELINE_LABEL}` and records a decode loop other than the oracle's.",
     blocks=SPEEDUP,
 )
-def self_comparison(case: Case, claim: Claim) -> Iterator[Finding]:
+def self_comparison(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Nothing ran in the arm that the baseline does not do."""
-    arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+    arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
     if arm is None or baseline is None:
         return
     if arm is baseline:
@@ -66,9 +66,9 @@ def _foreign_peer(arm: Arm, baseline: Arm) -> bool:
     fix="Measure more prompts. Repeats of one prompt are repeats, whatever their sample numbers.",
     blocks=SPEEDUP,
 )
-def samples(case: Case, claim: Claim) -> Iterator[Finding]:
+def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Fewer than five distinct prompts."""
-    for arm in sides(case, claim) or ():
+    for arm in sides(view, claim) or ():
         found = len(set(derive.prompt_of(arm.measurements).values()))
         if found < thresholds.MIN_SPEEDUP_SAMPLES:
             yield Finding(
@@ -90,9 +90,9 @@ def samples(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Decode the full budget (`ignore_turn_stop`) with at least 33 new tokens.",
     blocks=SPEEDUP,
 )
-def decode_tokens(case: Case, claim: Claim) -> Iterator[Finding]:
+def decode_tokens(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The median stream is too short."""
-    for arm in sides(case, claim) or ():
+    for arm in sides(view, claim) or ():
         found = derive.median_of(row.decode_tokens for row in arm.measurements)
         if found is None or found < thresholds.MIN_DECODE_TOKENS:
             shown = f"a median of {found:g}" if found is not None else "an unknown number of"
@@ -114,9 +114,9 @@ def decode_tokens(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Time prefill and decode apart in every row, and claim the decode-only ratio beside any other.",
     blocks=SPEEDUP,
 )
-def decode_only_missing(case: Case, claim: Claim) -> Iterator[Finding]:
+def decode_only_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The decode-only ratio cannot be derived, or is not stated."""
-    for arm in sides(case, claim) or ():
+    for arm in sides(view, claim) or ():
         lacking = [row for row in arm.measurements if derive.decode_rate(row) is None]
         if lacking or not arm.measurements:
             yield Finding(
@@ -129,7 +129,7 @@ def decode_only_missing(case: Case, claim: Claim) -> Iterator[Finding]:
             )
     beside = [
         other
-        for other in case.report.claims
+        for other in view.report.claims
         if other.metric == "decode_speedup" and (other.arm, other.baseline) == (claim.arm, claim.baseline)
     ]
     if isinstance(claim, SpeedupClaim) and claim.metric == "e2e_speedup" and not beside:
@@ -151,15 +151,15 @@ def decode_only_missing(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Claim the end-to-end ratio beside the decode-only one; the reader sees both.",
     blocks=("decode_speedup",),
 )
-def prefill_left_out(case: Case, claim: Claim) -> Iterator[Finding]:
+def prefill_left_out(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The end-to-end interval lies on the other side of 1 and is not claimed."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None or claim.value <= 1:
         return
-    whole = ratio_of(case, *both, "e2e_speedup")
+    whole = ratio_of(view, *both, "e2e_speedup")
     told = any(
         other.metric == "e2e_speedup" and other.arm == claim.arm and (other.status != "withheld" or other.withheld_by)
-        for other in case.report.claims
+        for other in view.report.claims
     )
     if whole is not None and whole.high < 1 and not told:
         yield Finding(
@@ -180,9 +180,9 @@ def prefill_left_out(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Time both arms by the same events and record the scope in both.",
     blocks=SPEEDUP,
 )
-def scope_mismatch(case: Case, claim: Claim) -> Iterator[Finding]:
+def scope_mismatch(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The two scopes are not known to be the same."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None:
         return
     ours, theirs = (one.timing_scope for one in both)
@@ -205,9 +205,9 @@ def scope_mismatch(case: Case, claim: Claim) -> Iterator[Finding]:
     fix=f"Decode the oracle with `mlx_lm.generate.{LOOP}` over the native cache, and record it.",
     blocks=SPEEDUP,
 )
-def oracle_loop(case: Case, claim: Claim) -> Iterator[Finding]:
+def oracle_loop(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The baseline is not the verifier alone in its reference loop."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None:
         return
     baseline = both[1]
@@ -239,9 +239,9 @@ def oracle_loop(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Run on an idle machine with room for the model, warmed up over the same shapes.",
     blocks=SPEEDUP,
 )
-def prefill_variance(case: Case, claim: Claim) -> Iterator[Finding]:
+def prefill_variance(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The spread of prefill within an arm, by tokens."""
-    for arm in sides(case, claim) or ():
+    for arm in sides(view, claim) or ():
         rates = derive.prefill_seconds_a_token(arm)
         if rates is None:
             message = f"{arm.name}: not every row records prefill seconds and prompt tokens"

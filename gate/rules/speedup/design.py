@@ -9,7 +9,7 @@ from gate.figures import derive, trend
 from gate.figures.intervals import Estimate
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import SPEEDUP, Finding
 from reports.records.claims import Claim
 from reports.records.measurement import Arm
@@ -23,9 +23,9 @@ from reports.records.measurement import Arm
     fix=f"Run with `--repeats {thresholds.MIN_REPEATS}` or more.",
     blocks=SPEEDUP,
 )
-def repeats(case: Case, claim: Claim) -> Iterator[Finding]:
+def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Fewer than three paired repeats of a sample."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None:
         return
     arm, partners = both[0], derive.rows_by_key(both[1])
@@ -57,12 +57,12 @@ def repeats(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Measure more prompts and repeats, or claim nothing. A slow-down whose interval lies below 1 is a finding.",
     blocks=SPEEDUP,
 )
-def interval(case: Case, claim: Claim) -> Iterator[Finding]:
+def interval(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The paired ratio cannot be told from 1."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None:
         return
-    estimate = ratio_of(case, *both, claim.metric)
+    estimate = ratio_of(view, *both, claim.metric)
     if estimate is None:
         message = f"{claim.arm}: no paired ratio can be derived from the rows"
         yield Finding(message, claim.arm, field="claims.interval", found="none", allowed="an interval without 1")
@@ -75,7 +75,7 @@ def interval(case: Case, claim: Claim) -> Iterator[Finding]:
             allowed="an interval without 1",
         )
     else:
-        rest = derive.leave_one_out(pairs_of(case, *both, claim.metric))
+        rest = derive.leave_one_out(pairs_of(view, *both, claim.metric))
         if rest is not None and rest[0] <= 1 <= rest[1]:
             yield Finding(
                 f"{claim.arm}: {estimate.value:.4g}x, but {rest[0]:.4g}x to {rest[1]:.4g}x with one prompt left out",
@@ -95,13 +95,13 @@ def interval(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Run the oracle again as an arm of role null, interleaved with the others.",
     blocks=(*SPEEDUP, "null_ratio"),
 )
-def null_band(case: Case, claim: Claim) -> Iterator[Finding]:
+def null_band(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The effect does not leave the A/A band, or there is no such band."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None:
         return
     baseline = both[1]
-    null = both[0] if claim.metric == "null_ratio" else case.null
+    null = both[0] if claim.metric == "null_ratio" else view.null
     if null is None:
         message = f"{claim.arm}: no arm of role null; what the machine's noise is worth is not known"
         yield Finding(message, claim.arm, field="arms.role", found="none", allowed="an arm of role null")
@@ -117,7 +117,7 @@ def null_band(case: Case, claim: Claim) -> Iterator[Finding]:
         )
         return
     if claim.metric != "null_ratio":
-        yield from _inside(case, claim, both, null)
+        yield from _inside(view, claim, both, null)
 
 
 def _unlike(null: Arm, baseline: Arm) -> str | None:
@@ -130,9 +130,9 @@ def _unlike(null: Arm, baseline: Arm) -> str | None:
     return "decode_loop" if derive.loops(null) != derive.loops(baseline) else None
 
 
-def _inside(case: Case, claim: Claim, both: tuple[Arm, Arm], null: Arm) -> Iterator[Finding]:
-    effect, noise = ratio_of(case, *both, claim.metric), ratio_of(case, null, both[1], claim.metric)
-    pairs, measured = pairs_of(case, *both, claim.metric), pairs_of(case, null, both[1], claim.metric)
+def _inside(view: ReportView, claim: Claim, both: tuple[Arm, Arm], null: Arm) -> Iterator[Finding]:
+    effect, noise = ratio_of(view, *both, claim.metric), ratio_of(view, null, both[1], claim.metric)
+    pairs, measured = pairs_of(view, *both, claim.metric), pairs_of(view, null, both[1], claim.metric)
     if noise is None or len(measured) < len(pairs):
         yield Finding(
             f"{null.name}: {len(measured)} pairs with {both[1].name}, {claim.arm} has {len(pairs)}; the band needs as "
@@ -165,10 +165,10 @@ def _inside(case: Case, claim: Claim, both: tuple[Arm, Arm], null: Arm) -> Itera
     fix="Alternate the order of arms within each sample and repeat (ABBA), as `k3 eval` does.",
     blocks=SPEEDUP,
 )
-def order(case: Case, claim: Claim) -> Iterator[Finding]:
+def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The order of the two arms makes the ratio, or it cannot be told."""
-    both = sides(case, claim)
-    pairs = pairs_of(case, *both, claim.metric) if both is not None else ()
+    both = sides(view, claim)
+    pairs = pairs_of(view, *both, claim.metric) if both is not None else ()
     if not pairs:
         return
     first = [pair for pair in pairs if pair.arm_first is True]
@@ -206,10 +206,10 @@ def order(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Let the machine reach its steady state before the run; cool it, or run shorter.",
     blocks=SPEEDUP,
 )
-def drift(case: Case, claim: Claim) -> Iterator[Finding]:
+def drift(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The baseline's trend over the run is larger than the effect."""
-    both = sides(case, claim)
-    effect = ratio_of(case, *both, claim.metric) if both is not None else None
+    both = sides(view, claim)
+    effect = ratio_of(view, *both, claim.metric) if both is not None else None
     factor = trend.drift(both[1], claim.metric) if both is not None else None
     if both is None or effect is None or factor is None:
         return
@@ -233,11 +233,11 @@ def drift(case: Case, claim: Claim) -> Iterator[Finding]:
     fix="Warm every arm up over the shapes that are timed, and record it (`plan.warmups`).",
     blocks=SPEEDUP,
 )
-def warmup(case: Case, claim: Claim) -> Iterator[Finding]:
+def warmup(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The first run is an outlier and nothing warmed the arm up."""
-    plan = case.report.plan
+    plan = view.report.plan
     warmed = {one.arm for one in (plan.warmups if plan is not None else None) or () if one.runs > 0}
-    for arm in sides(case, claim) or ():
+    for arm in sides(view, claim) or ():
         if arm.name in warmed:
             continue
         for stage, costs in (("prefill_s", trend.prefill_costs(arm)), ("decode_s", trend.decode_costs(arm))):

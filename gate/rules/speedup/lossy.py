@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gate.claims.timed import sides
 from gate.figures import derive
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import Case, lossless
+from gate.rulebook.report_view import ReportView, lossless
 from gate.rulebook.rule import SPEEDUP, Finding
 from reports.records.claims import Claim
 
@@ -20,9 +20,9 @@ from reports.records.claims import Claim
     fix="Claim the arm's recall and saving; compare its speed with the same restoration decoded step by step.",
     blocks=SPEEDUP,
 )
-def speedup_lossy(case: Case, claim: Claim) -> Iterator[Finding]:
+def speedup_lossy(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """A lossy arm is said to be faster, and did not do the oracle's work."""
-    both = sides(case, claim)
+    both = sides(view, claim)
     if both is None or lossless(both[0]) or claim.value <= 1:
         return
     arm, baseline = both

@@ -5,7 +5,7 @@ from itertools import combinations
 
 from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case, row_key
+from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import Finding
 from reports.records.measurement import Arm
 
@@ -18,12 +18,12 @@ from reports.records.measurement import Arm
     why="Rows scaled by a factor keep every sum and every interval in order; only their noise is not of a machine.",
     fix="Measure every row.",
 )
-def times_without_noise(case: Case) -> Iterator[Finding]:
+def times_without_noise(view: ReportView) -> Iterator[Finding]:
     """Costs a token agree to more digits than runs do."""
-    if case.imported:  # printed with three decimals, or derived from a rate
+    if view.imported:  # printed with three decimals, or derived from a rate
         return
     costs = {
-        arm.name: _costs(arm) for arm in case.report.arms if 2 * len(arm.measurements) > thresholds.MIN_COINCIDENCES
+        arm.name: _costs(arm) for arm in view.report.arms if 2 * len(arm.measurements) > thresholds.MIN_COINCIDENCES
     }
     for name, own in costs.items():
         if _coincidences(list(own.values())) >= thresholds.MIN_COINCIDENCES:

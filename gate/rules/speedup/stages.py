@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.measurement import Arm, Measurement, Speculation
 
@@ -23,13 +23,13 @@ Fault = tuple[str, str, str, str]
     why="The cheapest way to a headline is to divide one time by two and leave the others as they are.",
     fix="Write down the times as they were measured; one clock, read at the same events in every arm.",
 )
-def stage_arithmetic(case: Case) -> Iterator[Finding]:
+def stage_arithmetic(view: ReportView) -> Iterator[Finding]:
     """A time is impossible, or the times of a row contradict each other."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         for row in arm.measurements:
-            faults = [*_impossible(row), *_missing_time(case, row)]
+            faults = [*_impossible(row), *_missing_time(view, row)]
             if row.speculation is not None:
-                faults += _block_times(case, row, row.speculation)
+                faults += _block_times(view, row, row.speculation)
             for fault in faults:
                 yield _at(arm, row, fault)
 
@@ -55,44 +55,44 @@ def _impossible(row: Measurement) -> Iterator[Fault]:
             )
 
 
-def _missing_time(case: Case, row: Measurement) -> Iterator[Fault]:
+def _missing_time(view: ReportView, row: Measurement) -> Iterator[Fault]:
     """The stages against the end-to-end time; where a stage is not recorded, only too long ones are faults."""
     if row.e2e_s is None:
         return
     total = (row.prefill_s or 0.0) + (row.decode_s or 0.0) + (row.restoration_s or 0.0) + (row.aux_s or 0.0)
     complete = row.prefill_s is not None and row.decode_s is not None
-    slack = slack_of(case, row.e2e_s)
+    slack = slack_of(view, row.e2e_s)
     if total > row.e2e_s + slack or (complete and total < row.e2e_s - slack):
         message = f"the stages add up to {total:.6g} s, the end-to-end time is {row.e2e_s:.6g} s"
         yield "e2e_s", message, f"{row.e2e_s:.6g}", f"{total:.6g} within {slack:.3g}"
 
 
-def slack_of(case: Case, seconds: float) -> float:
+def slack_of(view: ReportView, seconds: float) -> float:
     """Seconds by which parts may miss a whole of `seconds`: less for rows of our own than for rounded imports."""
-    if case.imported:
+    if view.imported:
         return thresholds.IMPORTED_STAGE_SLACK_S + thresholds.IMPORTED_STAGE_SLACK_RELATIVE * abs(seconds)
     return thresholds.STAGE_SLACK_S + thresholds.STAGE_SLACK_RELATIVE * abs(seconds)
 
 
-def _block_times(case: Case, row: Measurement, said: Speculation) -> Iterator[Fault]:
+def _block_times(view: ReportView, row: Measurement, said: Speculation) -> Iterator[Fault]:
     stages = [seconds for name in TOTALS if (seconds := getattr(said, name)) is not None]
-    if row.decode_s is not None and sum(stages) > row.decode_s + slack_of(case, row.decode_s):
+    if row.decode_s is not None and sum(stages) > row.decode_s + slack_of(view, row.decode_s):
         message = f"the stages of the blocks take {sum(stages):.6g} s, decoding {row.decode_s:.6g} s"
         yield "speculation", message, f"{sum(stages):.6g}", f"at most {row.decode_s:.6g}"
     if said.rounds is None:
         return
     for number, block in enumerate(said.rounds):
         parts = (block.draft_s, block.verify_s, block.extend_s, block.rollback_s)
-        if block.seconds <= 0 or min(parts) < 0 or sum(parts) > block.seconds + slack_of(case, block.seconds):
+        if block.seconds <= 0 or min(parts) < 0 or sum(parts) > block.seconds + slack_of(view, block.seconds):
             message = f"the stages of block {number} add up to {sum(parts):.6g} s, the block took {block.seconds:.6g} s"
             yield f"rounds.{number}.seconds", message, f"{block.seconds:.6g}", f"at least {sum(parts):.6g}"
     spent = sum(block.seconds for block in said.rounds)
-    if row.decode_s is not None and abs(spent - row.decode_s) > slack_of(case, row.decode_s):
+    if row.decode_s is not None and abs(spent - row.decode_s) > slack_of(view, row.decode_s):
         message = f"{len(said.rounds)} blocks took {spent:.6g} s, decoding {row.decode_s:.6g} s"
         yield "decode_s", message, f"{row.decode_s:.6g}", f"{spent:.6g}"
     for name in TOTALS:
         stated, added = getattr(said, name), sum(getattr(block, name) for block in said.rounds)
-        if stated is not None and abs(stated - added) > slack_of(case, added):
+        if stated is not None and abs(stated - added) > slack_of(view, added):
             message = f"{name} is {stated:.6g} s in total, its blocks add up to {added:.6g} s"
             yield f"speculation.{name}", message, f"{stated:.6g}", f"{added:.6g}"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import Case, row_key
+from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import SPEEDUP, Finding
 from reports.records.claims import Claim
 from reports.records.measurement import Arm, Measurement
@@ -19,16 +19,16 @@ from reports.records.measurement import Arm, Measurement
     fix="Decode the full budget in every arm (`ignore_turn_stop`), and record why each stream ended.",
     blocks=SPEEDUP,
 )
-def early_stop(case: Case, claim: Claim) -> Iterator[Finding]:
+def early_stop(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Arm and baseline did not stop alike."""
-    arm, baseline = case.arms.get(claim.arm), case.arms.get(claim.baseline or "")
+    arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
     if arm is None or baseline is None:
         return
     partners = {row_key(row): row for row in baseline.measurements}
     for row in arm.measurements:
         partner = partners.get(row_key(row))
         if partner is not None:
-            yield from _stops(case, arm, row, baseline, partner)
+            yield from _stops(view, arm, row, baseline, partner)
     for one in (arm, baseline):
         counts = [row.decode_tokens for row in one.measurements if row.decode_tokens]
         if counts and max(counts) / min(counts) > thresholds.MAX_TOKENS_SPREAD:
@@ -42,9 +42,9 @@ def early_stop(case: Case, claim: Claim) -> Iterator[Finding]:
             )
 
 
-def _stops(case: Case, arm: Arm, row: Measurement, baseline: Arm, partner: Measurement) -> Iterator[Finding]:
+def _stops(view: ReportView, arm: Arm, row: Measurement, baseline: Arm, partner: Measurement) -> Iterator[Finding]:
     where = f"{arm.name} against {baseline.name}, sample {row.sample}, repeat {row.repeat}"
-    ours, theirs = _reason(case, row), _reason(case, partner)
+    ours, theirs = _reason(view, row), _reason(view, partner)
     if ours is None or ours != theirs:
         message = f"{where}: stopped for {ours or 'an unknown reason'}, the baseline for {theirs or 'an unknown one'}"
         yield Finding(message, arm.name, row.sample, "stop_reason", ours or "none", theirs or "a reason")
@@ -59,9 +59,9 @@ def _stops(case: Case, arm: Arm, row: Measurement, baseline: Arm, partner: Measu
         yield Finding(message, arm.name, row.sample, "decode_tokens", str(tokens), allowed)
 
 
-def _reason(case: Case, row: Measurement) -> str | None:
+def _reason(view: ReportView, row: Measurement) -> str | None:
     """Why a stream ended; where it is not recorded, a stream as long as the budget ran out of it."""
-    budget = case.report.plan.max_new_tokens if case.report.plan is not None else None
+    budget = view.report.plan.max_new_tokens if view.report.plan is not None else None
     if row.stop_reason is None and budget is not None and row.decode_tokens in (budget, budget - 1):
         return "length"
     return row.stop_reason

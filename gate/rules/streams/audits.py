@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case, lossless
+from gate.rulebook.report_view import ReportView, lossless
 from gate.rulebook.rule import Finding
 from gate.rules.streams.greedy import audit_of, departure
 from reports.records.measurement import Arm, AuditedStream, Measurement
@@ -18,13 +18,13 @@ from reports.records.measurement import Arm, AuditedStream, Measurement
     fix="Audit the streams of every arm, the controls' too, and edit none.",
     blocks=("restoration_recall", "arm_recall", "kv_saving"),
 )
-def stream_audit_silent(case: Case) -> Iterator[Finding]:
+def stream_audit_silent(view: ReportView) -> Iterator[Finding]:
     """A departure from the oracle's stream that the audit of the arm does not explain."""
-    oracle = case.oracle
+    oracle = view.oracle
     if oracle is None:
         return
     truth = {row.sample: row for row in reversed(oracle.measurements)}
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         if lossless(arm) or arm.prompt_set != oracle.prompt_set:
             continue
         for row in arm.measurements:

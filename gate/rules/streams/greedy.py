@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case, foreign_peer, lossless, row_key
+from gate.rulebook.report_view import ReportView, foreign_peer, lossless, row_key
 from gate.rulebook.rule import SPEEDUP, Finding
 from reports.records.measurement import Arm, AuditedStream, Measurement, Mismatch
 from reports.scoring import DEGENERATE_REPEATS, is_degenerate
@@ -25,22 +25,22 @@ NEEDS_STREAMS = (*SPEEDUP, "token_identity", "acceptance", "restoration_recall")
     why="A ring cache rolled back wrongly diverges at token 2 to 7, and its tokens come as fast as right ones.",
     fix="Repair the rollback or the mask; a lossy engine is an arm with a restoration mode that says so.",
 )
-def stream_divergence(case: Case) -> Iterator[Finding]:
+def stream_divergence(view: ReportView) -> Iterator[Finding]:
     """Greedy output differs from the verifier's, or from the oracle's."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         if not lossless(arm):
             continue
-        for finding in _astray(case, arm):
+        for finding in _astray(view, arm):
             yield replace(finding, severity="withheld", outcome=True) if foreign_peer(arm) else finding
 
 
-def _astray(case: Case, arm: Arm) -> Iterator[Finding]:
-    tie = tie_gap(case)
+def _astray(view: ReportView, arm: Arm) -> Iterator[Finding]:
+    tie = tie_gap(view)
     for stream in arm.stream_audit.streams if arm.stream_audit is not None else ():
         for miss in stream.mismatches:
             if miss.gap > tie:
                 yield _no_argmax(arm, stream, miss, tie)
-    yield from _departures(case, arm, tie)
+    yield from _departures(view, arm, tie)
 
 
 def _no_argmax(arm: Arm, stream: AuditedStream, miss: Mismatch, tie: float) -> Finding:
@@ -55,20 +55,20 @@ def _no_argmax(arm: Arm, stream: AuditedStream, miss: Mismatch, tie: float) -> F
     )
 
 
-def tie_gap(case: Case) -> float:
+def tie_gap(view: ReportView) -> float:
     """The logit gap up to which another argmax is a numerical tie, in the verifier's precision."""
-    dtype = case.verifier.dtype if case.verifier is not None else None
+    dtype = view.verifier.dtype if view.verifier is not None else None
     if dtype == "bfloat16":
         return thresholds.NEAR_TIE_GAP_BFLOAT16
     return thresholds.NEAR_TIE_GAP_FLOAT16 if dtype == "float16" else thresholds.NEAR_TIE_GAP
 
 
-def _departures(case: Case, arm: Arm, tie: float) -> Iterator[Finding]:
+def _departures(view: ReportView, arm: Arm, tie: float) -> Iterator[Finding]:
     """Rows whose stream is not the one the oracle emitted for the same sample, where no tie explains it."""
-    if case.oracle is None or arm.prompt_set != case.oracle.prompt_set:
+    if view.oracle is None or arm.prompt_set != view.oracle.prompt_set:
         truth = {row.sample: (arm, row) for row in reversed(arm.measurements)}
     else:
-        truth = {row.sample: (case.oracle, row) for row in reversed(case.oracle.measurements)}
+        truth = {row.sample: (view.oracle, row) for row in reversed(view.oracle.measurements)}
     for row in arm.measurements:
         against, theirs = truth.get(row.sample, (arm, row))
         place = departure(row, theirs)
@@ -127,9 +127,9 @@ def _equal(row: Measurement, other: Measurement) -> bool:
     why="An audit copied from another run, or of the tokens before they were edited, proves nothing about these.",
     fix="Audit the streams that the report holds, after the run and before the file is written.",
 )
-def stream_audit_mismatch(case: Case) -> Iterator[Finding]:
+def stream_audit_mismatch(view: ReportView) -> Iterator[Finding]:
     """Audit and rows disagree about what was emitted."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         rows = {row_key(row): row for row in arm.measurements}
         for stream in arm.stream_audit.streams if arm.stream_audit is not None else ():
             row = rows.get((stream.sample, stream.repeat))
@@ -170,9 +170,9 @@ def _audit_fault(stream: AuditedStream, ids: tuple[int, ...]) -> str | None:
     severity="withheld",
     blocks=NEEDS_STREAMS,
 )
-def stream_unaudited(case: Case) -> Iterator[Finding]:
+def stream_unaudited(view: ReportView) -> Iterator[Finding]:
     """A stream of the oracle or of a lossless arm under test was not audited."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         if not lossless(arm) or arm.role == "control":
             continue
         audited = {(stream.sample, stream.repeat) for stream in arm.stream_audit.streams} if arm.stream_audit else set()
@@ -199,11 +199,11 @@ def stream_unaudited(case: Case) -> Iterator[Finding]:
     fix="Find the fault that made the stream collapse; if the verifier itself collapses, change the prompts.",
     severity="withheld",
 )
-def output_degenerate(case: Case) -> Iterator[Finding]:
+def output_degenerate(view: ReportView) -> Iterator[Finding]:
     """A stream of an arm under test collapsed."""
     texts: dict[str, bool] = {}
     tails: dict[tuple[int, ...], bool] = {}
-    for arm in case.under_test:
+    for arm in view.under_test:
         for row in arm.measurements:
             text, tail = row.text or "", (row.token_ids or ())[-DEGENERATE_REPEATS * TOKEN_UNIT :]
             if text not in texts:
@@ -239,9 +239,9 @@ def _repeats(tail: tuple[int, ...]) -> bool:
     severity="withheld",
     blocks=(*SPEEDUP, "null_ratio", "token_identity", "acceptance"),
 )
-def stream_repeated(case: Case) -> Iterator[Finding]:
+def stream_repeated(view: ReportView) -> Iterator[Finding]:
     """A long stream was emitted for two prompts."""
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         first: dict[tuple[int, ...], Measurement] = {}
         for row in arm.measurements:
             ids = row.token_ids or ()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gate.figures import derive
 from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.claims import Claim
 from reports.records.measurement import Arm
@@ -20,9 +20,9 @@ from reports.records.measurement import Arm
     fix="Ask more prompts (`--samples`), or let the streams run longer (`--max-new-tokens`).",
     blocks=("token_identity", "acceptance"),
 )
-def stream_samples(case: Case, claim: Claim) -> Iterator[Finding]:
+def stream_samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The arm's streams are too few or too short."""
-    arm = case.arms.get(claim.arm)
+    arm = view.arms.get(claim.arm)
     if arm is None:
         return
     lengths = _lengths(arm)

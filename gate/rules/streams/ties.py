@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case, lossless
+from gate.rulebook.report_view import ReportView, lossless
 from gate.rulebook.rule import Finding
 from gate.rules.streams.greedy import NEEDS_STREAMS
 
@@ -19,11 +19,11 @@ from gate.rules.streams.greedy import NEEDS_STREAMS
     severity="withheld",
     blocks=NEEDS_STREAMS,
 )
-def stream_ties(case: Case) -> Iterator[Finding]:
+def stream_ties(view: ReportView) -> Iterator[Finding]:
     """Mismatches that are small, and too many."""
-    if case.verifier is None or case.verifier.dtype != "float32":
+    if view.verifier is None or view.verifier.dtype != "float32":
         return
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         if not lossless(arm) or arm.stream_audit is None:
             continue
         streams = arm.stream_audit.streams

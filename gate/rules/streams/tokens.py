@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.measurement import Arm, Measurement
 from reports.records.plan import PlanInfo
@@ -20,12 +20,12 @@ Fault = tuple[str, str, str, str]
     why="A rate is tokens by seconds: a count of 128 over a stream of 64 is a speed-up of two made with a text editor.",
     fix="Keep the emitted ids and derive the counts from them.",
 )
-def token_arithmetic(case: Case) -> Iterator[Finding]:
+def token_arithmetic(view: ReportView) -> Iterator[Finding]:
     """Counts, ids, stop reason and text of a row contradict each other or the plan."""
     texts: dict[tuple[int, ...], str] = {}
-    for arm in case.report.arms:
+    for arm in view.report.arms:
         for row in arm.measurements:
-            for field, message, found, allowed in (*_counts(case, row), *_stop(case.report.plan, row)):
+            for field, message, found, allowed in (*_counts(view, row), *_stop(view.report.plan, row)):
                 yield _at(arm, row, field, message, found, allowed)
             if row.token_ids is None or row.text is None:
                 continue
@@ -35,12 +35,12 @@ def token_arithmetic(case: Case) -> Iterator[Finding]:
                 yield _at(arm, row, "text", message, repr(row.text[:40]), repr(known[:40]))
 
 
-def _counts(case: Case, row: Measurement) -> Iterator[Fault]:
+def _counts(view: ReportView, row: Measurement) -> Iterator[Fault]:
     if row.token_ids is None:
         return
     emitted = len(row.token_ids)
     # Imports may count the first token, which came out of prefill, with the decode tokens.
-    allowed = (emitted - 1, emitted) if case.imported else (emitted - 1,)
+    allowed = (emitted - 1, emitted) if view.imported else (emitted - 1,)
     if emitted == 0:
         yield "token_ids", "no token was emitted", "0", "at least 1"
     elif row.decode_tokens is not None and row.decode_tokens not in allowed:

@@ -3,7 +3,7 @@
 import pytest
 
 from gate.claims.timed import propose, recompute, sides
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import ALL_METRICS
 from reports.report import Report
 from tests.gate.claim_edits import f_theta
@@ -60,9 +60,9 @@ def test_codecs_get_a_verdict_each_but_not_the_reference() -> None:
     ],
 )
 def test_proposed_figures_are_recomputed_to_the_last_digit_and_not_asserted(report: Report) -> None:
-    case = Case(report)
+    view = ReportView(report)
     for claim in propose(report):
-        figures = recompute(case, claim)
+        figures = recompute(view, claim)
         assert figures is not None
         assert claim.value == figures.value
         assert claim.status == "withheld"
@@ -76,12 +76,12 @@ def test_an_analytic_saving_is_of_the_layers_not_of_the_stated_totals() -> None:
     report = f_theta()
     assert report.memory is not None
     claim = next(claim for claim in propose(report) if claim.metric == "kv_saving").replace(basis="analytic")
-    true = recompute(Case(report), claim)
+    true = recompute(ReportView(report), claim)
     inflated = tuple(
         table.replace(full_kv_bytes=table.full_kv_bytes * 9, total_bytes=1) for table in report.memory.arms
     )
     assert true is not None
-    assert recompute(Case(report.replace(memory=report.memory.replace(arms=inflated))), claim) == true
+    assert recompute(ReportView(report.replace(memory=report.memory.replace(arms=inflated))), claim) == true
 
 
 def test_what_the_rows_do_not_give_is_not_proposed() -> None:
@@ -96,10 +96,10 @@ def test_what_the_rows_do_not_give_is_not_proposed() -> None:
 
 def test_sides_are_two_arms_of_the_report() -> None:
     report = measured_code(Setup(samples=1, repeats=1))
-    case = Case(report)
+    view = ReportView(report)
     claim = next(claim for claim in propose(report) if claim.name == "decode_speedup/fused_ngram")
-    both = sides(case, claim)
+    both = sides(view, claim)
     assert both is not None
     assert [arm.name for arm in both] == ["fused_ngram", "oracle"]
     for changes in ({"baseline": None}, {"baseline": "nobody"}, {"baseline": "fused_ngram"}, {"arm": "nobody"}):
-        assert sides(case, claim.replace(**changes)) is None
+        assert sides(view, claim.replace(**changes)) is None

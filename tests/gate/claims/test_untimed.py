@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gate.claims import untimed
 from gate.rulebook import thresholds
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult, SecondQuestion
 from reports.records.drafter_parity import ParityBlock, ParityResult
 from reports.report import Report
@@ -94,9 +94,9 @@ def codec(name: str, bits: float, error: float, right: int = 2) -> CodecArm:
     return CodecArm(name=name, codec=name, samples=samples)
 
 
-def case(*arms: CodecArm) -> Case:
+def view(*arms: CodecArm) -> ReportView:
     """A report of these codecs."""
-    return Case(Report(kind="kv_quant", report_id="x", kv_quant=KvQuantResult(arms=arms)))
+    return ReportView(Report(kind="kv_quant", report_id="x", kv_quant=KvQuantResult(arms=arms)))
 
 
 REFERENCE = codec("affine4", 4.504, 0.014)
@@ -115,21 +115,21 @@ REFERENCE = codec("affine4", 4.504, 0.014)
 def test_a_codec_is_worthwhile_at_no_more_bits_less_error_and_no_less_recall(
     candidate: CodecArm, verdict: bool
 ) -> None:
-    assert untimed.worthwhile(case(REFERENCE, candidate), "e8") is verdict
+    assert untimed.worthwhile(view(REFERENCE, candidate), "e8") is verdict
 
 
 def test_without_a_reference_or_figures_there_is_no_verdict() -> None:
-    assert untimed.worthwhile(case(codec("e8", 4.5, 0.01)), "e8") is None
+    assert untimed.worthwhile(view(codec("e8", 4.5, 0.01)), "e8") is None
     bare = CodecArm(name="e8", codec="e8", samples=(CodecSample(sample=0),))
-    assert untimed.worthwhile(case(REFERENCE, bare), "e8") is None
-    assert untimed.worthwhile(case(REFERENCE), "nobody") is None
+    assert untimed.worthwhile(view(REFERENCE, bare), "e8") is None
+    assert untimed.worthwhile(view(REFERENCE), "nobody") is None
 
 
 def test_printed_figures_stand_in_where_samples_lack_them() -> None:
     bare = CodecArm(name="e8", codec="e8", samples=(), stated_bits=6.4, stated_recall=1.0, stated_relative_error=0.0005)
     figures = untimed.codec_figures(bare)
     assert (figures.bits, figures.error, figures.recall) == (6.4, 0.0005, 1.0)
-    assert untimed.worthwhile(case(REFERENCE, bare), "e8") is False
+    assert untimed.worthwhile(view(REFERENCE, bare), "e8") is False
 
 
 def test_a_codec_is_found_by_name_before_codec() -> None:
@@ -152,13 +152,13 @@ def asked_again(arm: CodecArm, right: int) -> CodecArm:
 @pytest.mark.parametrize(("first", "second", "verdict"), [(2, 2, True), (2, 1, False), (1, 2, False), (2, 0, False)])
 def test_recall_is_over_both_questions(first: int, second: int, verdict: bool) -> None:
     candidate = asked_again(codec("e8", 4.5, 0.006, right=first), second)
-    assert untimed.worthwhile(case(asked_again(REFERENCE, 2), candidate), "e8") is verdict
+    assert untimed.worthwhile(view(asked_again(REFERENCE, 2), candidate), "e8") is verdict
 
 
 def test_a_loss_in_one_question_may_be_made_up_in_the_other() -> None:
     reference = asked_again(codec("affine4", 4.5, 0.014, right=1), 2)
-    assert untimed.worthwhile(case(reference, asked_again(codec("e8", 4.5, 0.006, right=2), 1)), "e8") is True
+    assert untimed.worthwhile(view(reference, asked_again(codec("e8", 4.5, 0.006, right=2), 1)), "e8") is True
 
 
 def test_where_one_codec_was_asked_once_the_first_question_decides() -> None:
-    assert untimed.worthwhile(case(REFERENCE, asked_again(codec("e8", 4.5, 0.006), 0)), "e8") is True
+    assert untimed.worthwhile(view(REFERENCE, asked_again(codec("e8", 4.5, 0.006), 0)), "e8") is True

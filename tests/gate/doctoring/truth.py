@@ -6,7 +6,7 @@ from functools import cached_property
 
 from gate.claims.timed import recompute, with_figures
 from gate.judging.judge import conclude, judge
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from reports.records.claims import BaseClaim, Claim
 from reports.records.verdict import Verdict
 from reports.report import Report
@@ -28,8 +28,8 @@ class Truth:
     _admitted: dict[str, Claim | None] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def _case(self) -> Case:
-        return Case(self.report)
+    def _view(self) -> ReportView:
+        return ReportView(self.report)
 
     @cached_property
     def headlines(self) -> dict[str, Claim]:
@@ -55,7 +55,7 @@ class Truth:
 
     def _derived(self, claim: Claim) -> Claim | None:
         """The claim with the figures that the run gives it."""
-        figures = recompute(self._case, claim)
+        figures = recompute(self._view, claim)
         return with_figures(claim, figures) if figures is not None else None
 
     def _grafted(self, claim: Claim) -> Claim | None:

@@ -5,7 +5,7 @@ import pytest
 from gate.judging.apply_rules import apply_all
 from gate.judging.judge import conclude, judge
 from gate.judging.rule_set import all_rules
-from gate.rulebook.report_view import Case
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import ALL_METRICS, Finding, Rule
 from reports.records.measurement import Block
 from reports.records.verdict import GateBlock, Violation
@@ -219,7 +219,7 @@ class TestPaidFor:
         from gate.rules.streams.greedy import tie_gap
 
         report = honest_code(SMALL)
-        assert tie_gap(Case(set_verifier(report, dtype="bfloat16"))) > tie_gap(Case(report))
+        assert tie_gap(ReportView(set_verifier(report, dtype="bfloat16"))) > tie_gap(ReportView(report))
 
     def test_blocks_whose_times_were_halved_do_not_fill_the_decode_time(self):
         def halve(block: Block) -> Block:
@@ -240,7 +240,7 @@ class TestPaidFor:
 
 def test_every_finding_names_a_field():
     report = asserted(honest_niah(SMALL), "decode_speedup/identity", "restoration_recall/identity")
-    for hit in apply_all(Case(report)):
+    for hit in apply_all(ReportView(report)):
         assert hit.finding.field, hit.rule.code
         assert hit.finding.found is not None, hit.rule.code
 

@@ -33,7 +33,7 @@ def test_a_code_is_taken_once(monkeypatch):
     monkeypatch.setattr(registry, "_rules", {})
     outside_rule("TAKEN", severity="withheld", **STORY)
     with pytest.raises(ValueError, match="TAKEN is taken"):
-        evidence_rule("TAKEN", **STORY)(lambda case: iter(()))
+        evidence_rule("TAKEN", **STORY)(lambda view: iter(()))
 
 
 def test_a_retired_code_stays_reserved(monkeypatch):
