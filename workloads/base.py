@@ -6,9 +6,10 @@ from typing import Literal, Protocol
 
 from reports.records.measurement import PromptSet
 from reports.records.plan import PromptRecord, tokens_digest
-from reports.records.record import digest_of
 
 PromptStyle = Literal["chat", "completion"]
+SYNTHETIC = "synthetic"
+"""The kind of all groups that K3's own templates make."""
 
 
 class Tokenizer(Protocol):
@@ -35,7 +36,8 @@ class Tokenizer(Protocol):
 class Prompt:
     """One prompt, tokenised once and given to every arm that runs its set.
 
-    `needle_first`, `needle_last` and `question_first` are token positions; none where they do not apply.
+    `needle_first`, `needle_last` and `question_first` are token positions; none where they do not apply. `group` is
+    kind/name of the template or document the prompt was made from.
     """
 
     sample: int
@@ -45,6 +47,7 @@ class Prompt:
     needle_first: int | None = None
     needle_last: int | None = None
     question_first: int | None = None
+    group: str | None = None
 
     @property
     def digest(self) -> str:
@@ -64,6 +67,7 @@ class Prompt:
             needle_first=self.needle_first,
             needle_last=self.needle_last,
             question_first=self.question_first,
+            group=self.group,
         )
 
 
@@ -96,12 +100,6 @@ class StopPolicy:
     """When a stream ends besides its budget: at end of text, and at the end of the model's turn unless ignored."""
 
     ignore_turn_stop: bool = False
-
-
-def workload_digest(prompts: Sequence[Prompt]) -> str:
-    """Digest of all prompts with their answers, in order."""
-    parts = (f"{p.sample}|{p.prompt_set}|{p.digest}|{p.answer or ''}" for p in prompts)
-    return digest_of("\n".join(parts).encode())
 
 
 def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:

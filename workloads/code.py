@@ -11,9 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from workloads.base import Prompt, PromptStyle, Tokenizer
+from workloads.base import SYNTHETIC, Prompt, PromptStyle, Tokenizer
 
 GENERATOR_VERSION = 1
+Template = Callable[[list[str], random.Random], str]
+"""A file of items with these names."""
 NOUNS = (
     "account", "address", "amount", "batch", "branch", "budget", "channel", "client", "column", "contact", "counter",
     "country", "customer", "deadline", "delivery", "device", "discount", "document", "driver", "email", "event",
@@ -45,8 +47,14 @@ class Code:
             template = TEMPLATES[sample % len(TEMPLATES)]
             count = rng.randint(max(2, round(self.items * 0.75)), max(2, round(self.items * 1.25)))
             text = template(rng.sample(NOUNS, count), rng)
-            made.append(Prompt(sample, "main", tuple(tokenizer.encode(tokenizer.bos + text))))
+            tokens = tuple(tokenizer.encode(tokenizer.bos + text))
+            made.append(Prompt(sample, "main", tokens, group=group_of(template)))
         return tuple(made)
+
+
+def group_of(template: Template) -> str:
+    """The group of every prompt that `template` makes."""
+    return f"{SYNTHETIC}/{template.__name__}"
 
 
 def python_tests(names: list[str], rng: random.Random) -> str:
@@ -115,7 +123,7 @@ def go_getters(names: list[str], rng: random.Random) -> str:
     return "package main\n\n" + "\n".join(getters) + "\n// Get"
 
 
-TEMPLATES: tuple[Callable[[list[str], random.Random], str], ...] = (
+TEMPLATES: tuple[Template, ...] = (
     python_tests,
     javascript_handlers,
     sql_rows,

@@ -7,7 +7,7 @@ The held-out text is prose that is no part of any haystack; its first half is co
 import random
 from dataclasses import dataclass, replace
 
-from workloads.base import Prompt, PromptStyle, Tokenizer, common_prefix
+from workloads.base import SYNTHETIC, Prompt, PromptStyle, Tokenizer, common_prefix
 from workloads.niah import Niah
 
 GENERATOR_VERSION = 1
@@ -16,6 +16,7 @@ SINK, WINDOW = 4, 64
 
 CONTEXT_TOKENS, SCORED_TOKENS = 96, 33
 """Of a held-out text: tokens read before, and after; the last scored token is only predicted."""
+PROSE_GROUP = f"{SYNTHETIC}/paragraphs"
 
 _SECOND_QUESTION = "One note holds a secret code. What is that secret code? Reply with the code alone."
 _SECOND_CUE = "Question: One note holds a code. What is it?\nAnswer: The secret code in that note is"
@@ -80,7 +81,7 @@ class KvQuant:
         rng = random.Random(f"held_out/{self.generator_version}/{self.seed}/{sample}")
         text = tokenizer.bos + "\n\n".join(rng.sample(_PROSE, len(_PROSE)))
         tokens = tokenizer.encode(text)[: CONTEXT_TOKENS + SCORED_TOKENS]
-        return Prompt(sample, "held_out", tuple(tokens), question_first=CONTEXT_TOKENS)
+        return Prompt(sample, "held_out", tuple(tokens), question_first=CONTEXT_TOKENS, group=PROSE_GROUP)
 
 
 def shared_prefix(main: Prompt, second: Prompt) -> int:

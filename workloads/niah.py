@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.records.measurement import PromptSet
-from workloads.base import Prompt, PromptStyle, Tokenizer, common_prefix, common_suffix
+from workloads.base import SYNTHETIC, Prompt, PromptStyle, Tokenizer, common_prefix, common_suffix
 
 GENERATOR_VERSION = 1
+GROUP = f"{SYNTHETIC}/notes"
 PREFIXES = ("ALPHA", "BETA", "GAMMA", "DELTA", "KAPPA", "SIGMA", "THETA", "OMEGA", "LAMBDA", "ZETA")
 _SUBJECTS = (
     "gardener", "teacher", "pilot", "baker", "doctor", "farmer", "sailor", "painter", "writer", "miner",
@@ -115,6 +116,7 @@ class Niah:
             needle_first=first if has_needle else None,
             needle_last=len(tokens) - rest - 1 if has_needle else None,
             question_first=len(tokens) - question,
+            group=GROUP,
         )
 
 

@@ -9,6 +9,7 @@ from harness.base.progress import Progress
 from harness.engines.codec_scores import Answers, StreamLimit
 from harness.models.model_text import stop_rules
 from harness.plans.codec_preset import KvQuantPlan, KvQuantPreset, MixedArm, runtime_arms
+from harness.plans.workload import workload_of
 from harness.runs.codec_journal import KvQuantJournal
 from harness.runs.loaded_verifier import Lab, open_lab
 from harness.runs.new_report import new_report
@@ -16,7 +17,7 @@ from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult, Ref
 from reports.records.plan import PlanInfo
 from reports.report import Report
 from workloads.base import Prompt, StopPolicy
-from workloads.codec_prompts import KvQuant, shared_prefix
+from workloads.codec_prompts import shared_prefix
 
 if TYPE_CHECKING:
     from harness.engines.mlx.kv_quant.codec_bench import KvBench, SampleTokens
@@ -57,8 +58,7 @@ def _run(plan: KvQuantPlan, preset: KvQuantPreset, lab: Lab, out: Path, progress
 
     layers = captured_layers(lab.verifier)
     arms = _arms(preset, lab, layers)
-    style = lab.text.style(preset.workload.prompt_style)
-    workload = KvQuant(preset.workload.lines, preset.samples, preset.seed, style)
+    workload = workload_of(plan, lab.text)
     try:
         prompts = workload.prompts(lab.text)
     except ValueError as error:

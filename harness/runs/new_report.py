@@ -7,9 +7,9 @@ from harness.base.clock import utc_now
 from harness.base.provenance import read_provenance
 from harness.plans.plan import Plan
 from harness.runs.loaded_verifier import Lab
-from reports.records.plan import PlanInfo, WorkloadInfo
+from reports.records.plan import PlanInfo, WorkloadInfo, prompts_digest
 from reports.report import Report
-from workloads.base import Prompt, Workload, workload_digest
+from workloads.base import Prompt, Workload
 
 
 def new_report(
@@ -19,7 +19,8 @@ def new_report(
 
     `info` is how the run is planned; its digest is made here, of the preset, all weights and all prompts.
     """
-    digest = workload_digest(prompts)
+    asked = tuple(prompt.record() for prompt in prompts)
+    digest = prompts_digest(asked)
     plan_digest = plan.digest(*(model.weights or "" for model in lab.models), digest)
     created = utc_now()
     stamp = created.strftime("%Y%m%dT%H%M%SZ")
@@ -35,7 +36,7 @@ def new_report(
             seed=workload.seed,
             digest=digest,
             prompt_style=workload.style,
-            prompts=tuple(prompt.record() for prompt in prompts),
+            prompts=asked,
         ),
         plan=info.replace(digest=plan_digest),
         **contents,

@@ -8,13 +8,13 @@ from pathlib import Path
 from harness.base.errors import OutputError
 from harness.base.progress import Progress
 from harness.plans.parity_plan import ParityPlan
+from harness.plans.workload import workload_of
 from harness.runs.journal import remove_leftovers, unfinished
 from harness.runs.loaded_verifier import open_lab
 from harness.runs.new_report import new_report
 from harness.runs.output_lock import hold, release
 from reports.records.plan import PlanInfo
 from reports.report import Report, write_report
-from workloads.code import Code
 
 
 def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
@@ -37,7 +37,7 @@ def _compare(plan: ParityPlan, out: Path, progress: Progress) -> Report:
     progress(0, preset.samples, f"loading {preset.model}")
     verifier, *others = preset.models()
     lab = open_lab(verifier.name, others)
-    workload = Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed)
+    workload = workload_of(plan, lab.text)
     prompts = workload.prompts(lab.text)
     progress(0, preset.samples, "comparing blocks")
     result = lab.parity(

@@ -14,7 +14,7 @@ from harness.engines.base import Block, DecodeLimit, Engine
 from harness.engines.speculation import speculation
 from harness.models.model_text import stop_rules
 from harness.plans.plan import ArmPlan, RunPlan
-from harness.plans.preset import CodePreset, NiahPreset
+from harness.plans.workload import workload_of
 from harness.runs.journal import Journal
 from harness.runs.loaded_verifier import Lab, open_lab
 from harness.runs.new_report import new_report
@@ -25,8 +25,6 @@ from reports.records.plan import PlanInfo, Run, Warmup
 from reports.report import Report
 from reports.scoring import score
 from workloads.base import Prompt, StopPolicy, Workload
-from workloads.code import Code
-from workloads.niah import Niah
 
 WARMUP_TOKENS = 4
 
@@ -90,7 +88,7 @@ def prepare(plan: RunPlan, lab: Lab) -> Prepared:
         UsageError: a prompt cannot be made, or an arm's exact layers do not exist in this model.
     """
     preset = plan.preset
-    workload = workload_of(plan, lab)
+    workload = workload_of(plan, lab.text)
     try:
         prompts = workload.prompts(lab.text)
     except ValueError as error:
@@ -104,22 +102,6 @@ def prepare(plan: RunPlan, lab: Lab) -> Prepared:
         prompts={(prompt.prompt_set, prompt.sample): prompt for prompt in prompts},
         limit=DecodeLimit(preset.max_new_tokens, lab.text.stop_tokens(policy)),
         policy=policy,
-    )
-
-
-def workload_of(plan: RunPlan, lab: Lab) -> Workload:
-    """What the preset asks for, in the prompt style that fits the model."""
-    preset = plan.preset
-    if isinstance(preset, CodePreset):
-        return Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed)
-    assert isinstance(preset, NiahPreset)
-    return Niah(
-        lines=preset.workload.lines,
-        samples=preset.samples,
-        seed=preset.seed,
-        sink=plan.needle_sink,
-        window=plan.needle_window,
-        style=lab.text.style(preset.workload.prompt_style),
     )
 
 

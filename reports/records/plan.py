@@ -1,5 +1,6 @@
 """What was asked, in which order it was run, and when it was to stop."""
 
+import json
 from collections.abc import Sequence
 from typing import Literal
 
@@ -37,6 +38,9 @@ class PromptRecord(Record):
     question_first: Count | None = Field(
         None, description="First token position after the haystack; of a held-out text, the first one that is scored"
     )
+    group: Name | None = Field(
+        None, description="kind/name of the template or document it was made from; intervals are clustered by it"
+    )
 
 
 class WorkloadInfo(Record):
@@ -45,9 +49,20 @@ class WorkloadInfo(Record):
     name: Name
     generator_version: Count | None = None
     seed: Count | None = None
-    digest: Digest | None = Field(None, description="Of all prompts with their answers")
+    digest: Digest | None = Field(None, description="Of all prompts with their answers and groups")
     prompt_style: Literal["chat", "completion"] | None = None
     prompts: tuple[PromptRecord, ...] = ()
+
+
+def prompts_digest(prompts: Sequence[PromptRecord]) -> str:
+    """sha256 over all prompts with their answers and groups, a line each, in their order."""
+    return digest_of("\n".join(map(_line, prompts)).encode())
+
+
+def _line(prompt: PromptRecord) -> str:
+    if prompt.group is None:  # the form of reports from before prompts knew their group
+        return f"{prompt.sample}|{prompt.prompt_set}|{prompt.digest}|{prompt.answer or ''}"
+    return json.dumps([prompt.sample, prompt.prompt_set, prompt.digest, prompt.answer, prompt.group])
 
 
 class Run(Record):

@@ -271,7 +271,7 @@ def other_prompt(report: Report) -> Report:
 
 def same_prompt_twice(report: Report) -> Report:
     """Sample 1 asks what sample 0 asked, everywhere, and the digest is of that."""
-    from gate.rules.plan.prompts import digest_of_prompts
+    from reports.records.plan import prompts_digest
 
     assert report.workload is not None
     first = report.workload.prompts[0]
@@ -279,7 +279,7 @@ def same_prompt_twice(report: Report) -> Report:
         prompt.replace(digest=first.digest, token_count=first.token_count) for prompt in report.workload.prompts
     )
     workload = report.workload.replace(prompts=prompts)
-    report = report.replace(workload=workload.replace(digest=digest_of_prompts(workload)))
+    report = report.replace(workload=workload.replace(digest=prompts_digest(workload.prompts)))
     for arm in report.arms:
         asked = {"prompt_digest": first.digest, "prompt_tokens": first.token_count, "kv_bytes_prefill": None}
         report = set_rows(report, arm.name, **asked)

@@ -7,8 +7,7 @@ from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from reports.records.claims import Claim
 from reports.records.measurement import Arm, Measurement
-from reports.records.plan import PromptRecord, WorkloadInfo
-from reports.records.record import digest_of
+from reports.records.plan import PromptRecord, prompts_digest
 
 
 @evidence_rule(
@@ -125,19 +124,13 @@ def workload_digest(view: ReportView) -> Iterator[Finding]:
     workload = view.report.workload
     if workload is None or view.imported:
         return
-    derived = digest_of_prompts(workload)
+    derived = prompts_digest(workload.prompts)
     if workload.digest is None:
         message = "workload.digest: missing"
         yield Finding(message, field="workload.digest", found="none", allowed=derived[:23], severity="withheld")
     elif workload.digest != derived:
         message = f"workload.digest: {workload.digest[:23]} is stated, the prompts and answers give {derived[:23]}"
         yield Finding(message, field="workload.digest", found=workload.digest[:23], allowed=derived[:23])
-
-
-def digest_of_prompts(workload: WorkloadInfo) -> str:
-    """sha256 over `sample|set|digest|answer` of every prompt, a line each, in their order."""
-    lines = (f"{p.sample}|{p.prompt_set}|{p.digest}|{p.answer or ''}" for p in workload.prompts)
-    return digest_of("\n".join(lines).encode())
 
 
 def _where(arm: Arm, row: Measurement) -> str:

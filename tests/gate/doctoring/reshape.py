@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gate.rules.plan.prompts import digest_of_prompts
 from reports.records.measurement import Arm, AuditedStream, Block, Measurement, Speculation, StreamAudit
-from reports.records.plan import PromptRecord, Run
+from reports.records.plan import PromptRecord, Run, prompts_digest
 from reports.report import Report
 from tests.gate.edits import edit_arm, edit_rows
 
@@ -164,7 +163,7 @@ def with_prompts(report: Report, prompts: Sequence[PromptRecord]) -> Report:
     """`report` with these prompts, and the digest that they give."""
     assert report.workload is not None
     workload = report.workload.replace(prompts=tuple(prompts))
-    return report.replace(workload=workload.replace(digest=digest_of_prompts(workload)))
+    return report.replace(workload=workload.replace(digest=prompts_digest(workload.prompts)))
 
 
 def edit_all_rows(report: Report, names: Sequence[str], edit: Callable[[Measurement], Measurement]) -> Report:

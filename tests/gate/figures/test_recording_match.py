@@ -11,10 +11,10 @@ from gate.figures.recording_match import recording_faults
 from gate.judging.judge import conclude
 from gate.render.report_header import facts
 from gate.render.tables.parity_counts import summarise_parity
-from gate.rules.plan.prompts import digest_of_prompts
 from harness.plans.preset import ParityPreset
 from harness.plans.preset_file import load_preset, preset_names
 from reports.records.drafter_parity import ParityBlock, ParityResult, Recording
+from reports.records.plan import prompts_digest
 from reports.records.provenance import Package
 from reports.records.recorded_drafts import RecordedDrafts, shipped_recordings
 from reports.report import Report
@@ -64,7 +64,7 @@ def recorded_parity() -> Report:
     models = tuple(model.replace(weights=weights[model.role]) for model in report.provenance.models)
     workload = report.workload.replace(prompts=prompts)
     return report.replace(
-        workload=workload.replace(digest=digest_of_prompts(workload)),
+        workload=workload.replace(digest=prompts_digest(workload.prompts)),
         provenance=report.provenance.replace(models=models),
         parity=ParityResult(
             drafter_weights=RECORDED.drafter,

@@ -2,13 +2,11 @@
 
 import pytest
 
-from gate.rules.plan.prompts import digest_of_prompts
 from reports.report import Imported
 from tests.gate.asking import ask
 from tests.gate.case_files import needle_in_window, same_prompt_twice
 from tests.gate.edits import set_first_row, set_rows
 from tests.gate.honest import Setup, measured_code, measured_niah
-from workloads.base import Prompt, workload_digest
 
 NIAH = measured_niah(Setup(samples=2, repeats=1))
 CODE = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))
@@ -62,7 +60,7 @@ def test_a_twin_that_still_holds_the_needle_is_the_same_prompt_as_another_sample
     assert ask("PROMPT_REPEATED", prompt_edit(NIAH, digest=twin.digest))
 
 
-@pytest.mark.parametrize("changes", [{"answer": "ZETA-0000"}, {"digest": OTHER}, {"sample": 7}])
+@pytest.mark.parametrize("changes", [{"answer": "ZETA-0000"}, {"digest": OTHER}, {"sample": 7}, {"group": "a/b"}])
 def test_an_edited_prompt_leaves_a_stale_digest(changes):
     assert [finding.severity for finding in ask("WORKLOAD_DIGEST", prompt_edit(NIAH, **changes))] == [None]
 
@@ -70,16 +68,6 @@ def test_an_edited_prompt_leaves_a_stale_digest(changes):
 def test_a_missing_digest_of_the_workload_is_withheld():
     report = NIAH.replace(workload=NIAH.workload.replace(digest=None))
     assert [finding.severity for finding in ask("WORKLOAD_DIGEST", report)] == ["withheld"]
-
-
-def test_the_gate_forms_the_digest_as_the_workload_does():
-    prompts = (
-        Prompt(sample=0, prompt_set="main", tokens=(1, 2, 3), answer="BETA-1"),
-        Prompt(sample=0, prompt_set="needle_free", tokens=(1, 3), answer="BETA-1"),
-        Prompt(sample=1, prompt_set="main", tokens=(4,)),
-    )
-    workload = NIAH.workload.replace(prompts=tuple(prompt.record() for prompt in prompts))
-    assert digest_of_prompts(workload) == workload_digest(prompts)
 
 
 def exposed(report):
