@@ -71,6 +71,7 @@ class Run(Record):
     arm: Name
     sample: Count
     repeat: Count
+    process: Count = Field(0, description="Each process loads the models anew and runs the whole plan once")
 
 
 class Warmup(Record):

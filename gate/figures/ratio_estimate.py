@@ -1,0 +1,164 @@
+"""The ratio of two arms and its 95 % interval: a geometric mean over groups of prompts and over processes.
+
+The unit is the logarithm of a prompt's ratio in one process (the median of its paired repeats). Prompts of one group
+(template, document) say much the same, so their mean counts once. Groups are drawn from the kinds of text there are,
+and processes from the runs that could be made: both vary at random, and every group is run in every process. So the
+variance of the mean is that of a two-way crossed random-effects model (Searle, Casella, McCulloch 1992, chapter 4),
+
+    V = (MS_groups + max(0, MS_processes - MS_rest)) / (G P),
+
+and the interval is Student's t with the degrees of freedom of Satterthwaite (1946) for the two terms. With one process, V is the variance
+of the groups' means over G, and the interval is the plain t interval over groups; what another process would say is
+then not in it. Exact and seedless; `scripts/method.py` simulates coverage, false claims and power.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
+
+from gate.figures.student import quantile, two_sided_p
+
+TAIL = 0.025
+"""Probability left out at either end of an interval."""
+
+
+NULL_LEVEL = 0.01
+"""Probability by chance alone under which the oracle differs from itself: one report in a hundred."""
+
+
+class Cell(NamedTuple):
+    """One paired repeat: the ratio of two rates of one prompt, measured in one process."""
+
+    group: str
+    prompt: int
+    process: int
+    ratio: float
+
+
+@dataclass(frozen=True)
+class RatioEstimate:
+    """A ratio (`value`), its 95 % interval, and the probability of it where there is no difference.
+
+    `interval`, `p` and `df` are none where there are fewer than two groups: one kind of text has no spread.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    p: float | None
+    df: float | None
+    groups: int
+    prompts: int
+    processes: int
+
+    def contains(self, ratio: float) -> bool:
+        """The interval holds `ratio`; without an interval nothing is ruled out."""
+        return self.interval is None or self.interval[0] <= ratio <= self.interval[1]
+
+    def beyond(self, null: "RatioEstimate") -> bool:
+        """The effect is larger than what the run makes of the oracle against itself (`null`, A/A).
+
+        A null ratio that scatters around 1 says no more than the interval does. Only one that differs from 1 itself is
+        a disturbance that falls on some arms more than on others; then an effect must leave its whole interval.
+        """
+        if null.p is None or null.interval is None or null.p > NULL_LEVEL:
+            return True
+        return abs(math.log(self.value)) > max(abs(math.log(bound)) for bound in null.interval)
+
+
+def estimate_ratio(cells: Iterable[Cell]) -> RatioEstimate | None:
+    """The estimate from all paired repeats; none if there are none.
+
+    Groups that were not run in every process are left out, since what a process is worth is told by the same prompts.
+    """
+    table, prompts = _group_means(cells)
+    if not table:
+        return None
+    mean = _mean([_mean(row) for row in table])
+    groups, processes = len(table), len(table[0])
+    if groups < 2:
+        return RatioEstimate(math.exp(mean), None, None, None, groups, prompts, processes)
+    variance, df = _variance(table)
+    error = math.sqrt(variance)
+    half = quantile(df, TAIL) * error
+    p = two_sided_p(mean / error, df) if error > 0 else float(mean == 0)
+    interval = (_exp(mean - half), _exp(mean + half))
+    return RatioEstimate(_exp(mean), interval, p, df, groups, prompts, processes)
+
+
+def leave_one_group_out(cells: Iterable[Cell]) -> tuple[float, float] | None:
+    """Smallest and largest ratio when any one group is left out; none with fewer than two groups."""
+    table, _ = _group_means(cells)
+    if len(table) < 2:
+        return None
+    means = [_mean(row) for row in table]
+    total = math.fsum(means)
+    rest = [(total - mean) / (len(means) - 1) for mean in means]
+    return _exp(min(rest)), _exp(max(rest))
+
+
+def _group_means(cells: Iterable[Cell]) -> tuple[list[list[float]], int]:
+    """Mean log ratio by group (rows) and process (columns), and the number of prompts in it.
+
+    A prompt counts in a process by the median of its repeats there.
+    """
+    repeats: dict[tuple[str, int, int], list[float]] = defaultdict(list)
+    for cell in cells:
+        repeats[cell.group, cell.prompt, cell.process].append(math.log(cell.ratio))
+    by_group: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    prompts: dict[str, set[int]] = defaultdict(set)
+    for (group, prompt, process), logs in repeats.items():
+        by_group[group][process].append(median(logs))
+        prompts[group].add(prompt)
+    processes = sorted({process for runs in by_group.values() for process in runs})
+    whole = [group for group in sorted(by_group) if len(by_group[group]) == len(processes)]
+    table = [[_mean(by_group[group][process]) for process in processes] for group in whole]
+    return table, sum(len(prompts[group]) for group in whole)
+
+
+def _variance(table: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Variance of the grand mean of a groups x processes table, and its degrees of freedom."""
+    groups, processes = len(table), len(table[0])
+    rows = [_mean(row) for row in table]
+    mean = _mean(rows)
+    of_groups = processes * math.fsum((row - mean) ** 2 for row in rows) / (groups - 1)
+    if processes == 1:
+        return of_groups / groups, groups - 1
+    columns = [_mean(column) for column in zip(*table, strict=True)]
+    of_processes = groups * math.fsum((column - mean) ** 2 for column in columns) / (processes - 1)
+    rest_df = (groups - 1) * (processes - 1)
+    of_rest = (
+        math.fsum(
+            (value - row - column + mean) ** 2
+            for row, values in zip(rows, table, strict=True)
+            for column, value in zip(columns, values, strict=True)
+        )
+        / rest_df
+    )
+    extra = max(0.0, of_processes - of_rest)
+    total = of_groups + extra
+    if total == 0:
+        return 0.0, groups - 1
+    spread = of_groups**2 / (groups - 1) + extra**2 / (processes - 1)
+    return total / (groups * processes), total**2 / spread
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _exp(value: float) -> float:
+    return math.exp(max(-700.0, min(700.0, value)))
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Adjusted p-values (Holm 1979): together, the chance of any false claim stays at the level they are held to."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted = [0.0] * len(p_values)
+    reached = 0.0
+    for place, index in enumerate(order):
+        reached = max(reached, min(1.0, (len(p_values) - place) * p_values[index]))
+        adjusted[index] = reached
+    return tuple(adjusted)

@@ -1,0 +1,224 @@
+"""How often the gate's figures are wrong: false claims, coverage and power, by simulation. Prints Markdown tables.
+
+Runs are simulated as times, in the order that `reports.schedule` gives, and estimated by the functions that judge
+reports. `nox -s method` makes 10,000 reports a cell and rewrites docs/method.md; `--reports` makes fewer.
+"""
+
+import argparse
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate.figures.ratio_estimate import Cell, RatioEstimate, estimate_ratio, holm
+from gate.figures.student import quantile
+from reports.schedule import ScheduledArm, schedule
+
+LEVEL = 0.05
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "method.md"
+Noise = Callable[[random.Random, int], Iterator[float]]
+"""What the machine adds to the logarithm of each run's time, run after run; the second argument is a round's length."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What is true of a report. Standard deviations are of natural logarithms; `ratio` is that of every arm."""
+
+    noise: Noise
+    prompts: int = 6
+    arms: int = 1
+    processes: int = 3
+    repeats: int = 1
+    ratio: float = 1.0
+    between_prompts: float = 0.0
+    between_processes: float = 0.0
+
+
+def iid(draw: random.Random, _round: int) -> Iterator[float]:
+    """Every run is off by 5 % on its own."""
+    while True:
+        yield draw.gauss(0, 0.05)
+
+
+def loud(draw: random.Random, _round: int) -> Iterator[float]:
+    """Every run is off by 10 % on its own."""
+    while True:
+        yield draw.gauss(0, 0.10)
+
+
+def drift(draw: random.Random, _round: int) -> Iterator[float]:
+    """The machine slows by half a percent a run."""
+    level = 0.0
+    while True:
+        level += 0.005
+        yield level + draw.gauss(0, 0.05)
+
+
+def bursts(draw: random.Random, _round: int) -> Iterator[float]:
+    """Something else takes a third of the machine for five runs, now and then."""
+    while True:
+        slow = 0.3 if draw.random() < 0.1 else 0.0
+        for _ in range(5):
+            yield slow + draw.gauss(0, 0.03)
+
+
+def heavy_tails(draw: random.Random, _round: int) -> Iterator[float]:
+    """Most runs are off by 3 %, one in twenty by 40 %."""
+    while True:
+        yield draw.gauss(0, 0.4 if draw.random() < 0.05 else 0.03)
+
+
+def periodic(draw: random.Random, length: int) -> Iterator[float]:
+    """A disturbance with the period of two rounds, in any phase; forwards and backwards in turn resonates with it."""
+    phase, place = draw.random(), 0
+    while True:
+        yield 0.15 * math.sin(2 * math.pi * (place / (2 * length) + phase)) + draw.gauss(0, 0.03)
+        place += 1
+
+
+def simulate(world: World, draw: random.Random) -> dict[str, tuple[Cell, ...]]:
+    """One report: paired ratios of every arm to the oracle, and of the oracle to itself (`null`)."""
+    names = ["oracle", "null", *(f"arm{index}" for index in range(world.arms))]
+    arms = [ScheduledArm(name, world.repeats) for name in names]
+    own = {
+        (name, prompt): math.log(world.ratio) + draw.gauss(0, world.between_prompts)
+        for name in names[2:]
+        for prompt in range(world.prompts)
+    }
+    logs: dict[tuple[int, int, int, str], float] = {}
+    for process in range(world.processes):
+        shifts = {name: draw.gauss(0, world.between_processes) for name in names[2:]}
+        noise = world.noise(draw, len(names))
+        seed = draw.randrange(2**31)
+        for run in schedule(arms, samples=world.prompts, repeats=world.repeats, process=process, seed=seed):
+            effect = own.get((run.arm, run.sample), 0.0) + shifts.get(run.arm, 0.0)
+            logs[process, run.sample, run.repeat, run.arm] = effect - next(noise)
+    return {
+        name: tuple(
+            Cell(str(sample), sample, process, math.exp(value - logs[process, sample, repeat, "oracle"]))
+            for (process, sample, repeat, arm), value in logs.items()
+            if arm == name
+        )
+        for name in names[1:]
+    }
+
+
+def estimates(world: World, draw: random.Random) -> dict[str, RatioEstimate]:
+    """The estimate of every arm of one simulated report."""
+    found = {name: estimate_ratio(cells) for name, cells in simulate(world, draw).items()}
+    return {name: estimate for name, estimate in found.items() if estimate is not None}
+
+
+def claims(found: dict[str, RatioEstimate]) -> set[str]:
+    """Arms whose ratio the gate would let pass: told from 1 over all arms together, and beyond the oracle's own."""
+    arms = [name for name in found if name != "null"]
+    adjusted = holm([found[name].p or 1.0 for name in arms])
+    return {name for name, p in zip(arms, adjusted, strict=True) if p <= LEVEL and found[name].beyond(found["null"])}
+
+
+def share(count: int, world: World, of: Callable[[dict[str, RatioEstimate]], bool]) -> float:
+    """Of `count` simulated reports, the share for which `of` holds."""
+    draw = random.Random(f"{world.prompts} {world.arms} {world.ratio} {world.between_prompts} {world.noise.__name__}")
+    return sum(of(estimates(world, draw)) for _ in range(count)) / count
+
+
+def false_claims(count: int) -> Iterator[tuple[str, ...]]:
+    """True ratio 1: reports that claim anything."""
+    worlds = [(name.replace("_", " "), World(noise)) for name, noise in NOISES.items()]
+    worlds += [
+        (f"prompts differ (sd {sd:g}), {prompts} prompts, {arms} arms", World(iid, prompts, arms, between_prompts=sd))
+        for sd in (0.1, 0.3)
+        for prompts, arms in ((6, 2), (12, 3))
+    ]
+    worlds += [("five equal arms, 12 prompts", World(iid, 12, 5)), ("one process, 6 prompts", World(iid, processes=1))]
+    for name, world in worlds:
+        yield name, f"{share(count, world, lambda found: bool(claims(found))):.1%}"
+
+
+def coverage(count: int) -> Iterator[tuple[str, ...]]:
+    """Intervals that hold the true ratio, 1.3."""
+    for prompts in (6, 8, 12, 20):
+        for sd, shift in ((0.1, 0.0), (0.1, 0.05), (0.3, 0.05)):
+            world = World(iid, prompts, ratio=1.3, between_prompts=sd, between_processes=shift)
+            yield (
+                f"{prompts}", f"{sd:g}", f"{shift:g}",
+                f"{share(count, world, lambda found: found['arm0'].contains(1.3)):.3f}",
+            )  # fmt: skip
+
+
+def power(count: int) -> Iterator[tuple[str, ...]]:
+    """True ratio 1.1, prompts that differ by 0.1, noise of 10 %: reports that claim it, and the plain t interval."""
+    for prompts in (6, 10, 20):
+        for processes, repeats in ((1, 3), (3, 1)):
+            world = World(loud, prompts, ratio=1.1, between_prompts=0.1, processes=processes, repeats=repeats)
+            ours = share(count, world, lambda found: "arm0" in claims(found))
+            yield f"{prompts}", f"{processes} x {repeats}", f"{ours:.1%}", f"{_plain_t(count, world):.1%}"
+
+
+def _plain_t(count: int, world: World) -> float:
+    """The share of reports in which a t interval on the mean log ratio of all prompts leaves out 1."""
+    draw = random.Random("plain t")
+    shown = 0
+    for _ in range(count):
+        cells = simulate(world, draw)["arm0"]
+        logs = [
+            sum(math.log(cell.ratio) for cell in cells if cell.prompt == prompt) / (world.processes * world.repeats)
+            for prompt in range(world.prompts)
+        ]
+        mean = sum(logs) / len(logs)
+        error = math.sqrt(sum((value - mean) ** 2 for value in logs) / (len(logs) - 1) / len(logs))
+        shown += abs(mean) > quantile(len(logs) - 1) * error
+    return shown / count
+
+
+def best_of_five(count: int) -> Iterator[tuple[str, ...]]:
+    """Five arms, each truly 2.0: the largest ratio of a report, which is why a headline says of how many it is one."""
+    world = World(loud, 6, 5, ratio=2.0, between_prompts=0.1)
+    draw = random.Random("best of five")
+    best = sorted(
+        max(one.value for name, one in estimates(world, draw).items() if name != "null") for _ in range(count)
+    )
+    yield "the best of five equal arms, true ratio 2.0", f"{best[len(best) // 2]:.2f}"
+
+
+NOISES: dict[str, Noise] = {
+    "iid": iid, "drift": drift, "bursts": bursts, "heavy_tails": heavy_tails, "period_of_two_rounds": periodic
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table:
+    """A question, its column heads, and what answers it."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: Callable[[int], Iterator[tuple[str, ...]]]
+
+
+TABLES = (
+    Table("True ratio 1: reports that claim an effect (at most 5 %)", ("machine and prompts", "reports"), false_claims),
+    Table("Coverage of the 95 % interval", ("groups", "sd of prompts", "sd of processes", "coverage"), coverage),
+    Table("Power at a true 1.1", ("groups", "processes x repeats", "ours", "t interval"), power),
+    Table("Selection", ("question", "median of the headline"), best_of_five),
+)
+
+
+def markdown(count: int, tables: Sequence[Table] = TABLES) -> str:
+    """All tables."""
+    parts = []
+    for table in tables:
+        rows = [table.heads, tuple("---" for _ in table.heads), *table.rows(count)]
+        parts.append(f"## {table.title}\n\n" + "\n".join("| " + " | ".join(row) + " |" for row in rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def main() -> None:
+    """Simulate, print, and with --write put the tables into docs/method.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reports", type=int, default=10_000, help="simulated reports a cell")
+    print(markdown(parser.parse_args().reports), end="")
+
+
+if __name__ == "__main__":
+    main()
