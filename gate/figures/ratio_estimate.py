@@ -7,9 +7,9 @@ variance of the mean is that of a two-way crossed random-effects model (Searle, 
 
     V = (MS_groups + max(0, MS_processes - MS_rest)) / (G P),
 
-and the interval is Student's t with the degrees of freedom of Satterthwaite (1946) for the two terms. With one process, V is the variance
-of the groups' means over G, and the interval is the plain t interval over groups; what another process would say is
-then not in it. Exact and seedless; `scripts/method.py` simulates coverage, false claims and power.
+and the interval is Student's t with the degrees of freedom of Satterthwaite (1946) for the two terms. With one
+process, V is the variance of the groups' means over G, and the interval is the plain t interval over groups; what
+another process would say is then not in it. Exact and seedless; `scripts/method.py` simulates it.
 """
 
 import math
@@ -68,8 +68,11 @@ class RatioEstimate:
         return abs(math.log(self.value)) > max(abs(math.log(bound)) for bound in null.interval)
 
 
-def estimate_ratio(cells: Iterable[Cell]) -> RatioEstimate | None:
+def estimate_ratio(cells: Iterable[Cell], looks: int = 1) -> RatioEstimate | None:
     """The estimate from all paired repeats; none if there are none.
+
+    `looks` is how often the run may have looked at its interval to decide whether to go on. Each look spends an equal
+    part of the 5 % (Bonferroni), so that the interval holds whenever the run stopped.
 
     Groups that were not run in every process are left out, since what a process is worth is told by the same prompts.
     """
@@ -82,8 +85,8 @@ def estimate_ratio(cells: Iterable[Cell]) -> RatioEstimate | None:
         return RatioEstimate(math.exp(mean), None, None, None, groups, prompts, processes)
     variance, df = _variance(table)
     error = math.sqrt(variance)
-    half = quantile(df, TAIL) * error
-    p = two_sided_p(mean / error, df) if error > 0 else float(mean == 0)
+    half = quantile(df, TAIL / looks) * error
+    p = min(1.0, looks * two_sided_p(mean / error, df)) if error > 0 else float(mean == 0)
     interval = (_exp(mean - half), _exp(mean + half))
     return RatioEstimate(_exp(mean), interval, p, df, groups, prompts, processes)
 
