@@ -19,7 +19,10 @@ class Discordance:
         one, two-sided (McNemar 1947, in its exact binomial form)."""
         differing = self.first_only + self.second_only
         fewer = min(self.first_only, self.second_only)
-        tail = sum(math.comb(differing, k) for k in range(fewer + 1)) / 2**differing
+        log_all = math.lgamma(differing + 1) - differing * math.log(2)
+        tail = math.fsum(
+            math.exp(log_all - math.lgamma(k + 1) - math.lgamma(differing - k + 1)) for k in range(fewer + 1)
+        )
         return min(1.0, 2 * tail)
 
 
