@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gate.figures.recording_match import recording_faults
-from gate.rulebook import thresholds
 from gate.rulebook.report_view import ReportView
+from gate.rulebook.thresholds import MIN_PARITY_TOKENS
 from reports.records.claims import BaseClaim, Claim, KvQuantClaim, ParityClaim
 from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult
 from reports.records.drafter_parity import ParityBlock, ParityResult
@@ -68,9 +68,9 @@ def parity_faults(report: Report) -> Iterator[tuple[str, str, str]]:
         yield message, f"{missed} of {total} tokens", "0"
     yield from _gaps(report, parity)
     tokens = sum(len(ids) for ids in {block.reference_tokens for block in parity.blocks})
-    if tokens < thresholds.MIN_PARITY_TOKENS:
+    if tokens < MIN_PARITY_TOKENS.value:
         message = f"{tokens} tokens of distinct blocks were compared; more samples or blocks are needed"
-        yield message, str(tokens), f"at least {thresholds.MIN_PARITY_TOKENS}"
+        yield message, str(tokens), f"at least {MIN_PARITY_TOKENS.value}"
 
 
 def _gaps(report: Report, parity: ParityResult) -> Iterator[tuple[str, str, str]]:

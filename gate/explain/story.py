@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gate.explain.examples import EXAMPLES
-from gate.explain.limits import Limit, limits_of
 from gate.judging.rule_set import all_rules
 from gate.rulebook.claim_kinds import ClaimKind
 from gate.rulebook.rule import ALL_METRICS, Rule
+from gate.rulebook.thresholds import AnyThreshold
 
 SEVERITIES = {
     "invalid": "the evidence is broken; nothing in the report may be said",
@@ -24,12 +23,10 @@ def facts(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "Blocks", blocked(rule)
     yield "Severity", f"{rule.severity}: {SEVERITIES[rule.severity]}"
     yield "Since", f"rule set {rule.since}"
-    for limit in limits_of(rule):
-        yield "Threshold", threshold(limit)
-    example = EXAMPLES.get(rule.code)
-    if example is not None:
-        yield "Bad", example.bad
-        yield "Good", example.good
+    for threshold in rule.thresholds:
+        yield "Threshold", threshold_line(threshold)
+    yield "Bad", rule.example.bad
+    yield "Good", rule.example.good
 
 
 def claim_facts(kind: ClaimKind) -> Iterator[tuple[str, str]]:
@@ -72,9 +69,10 @@ def blocked(rule: Rule) -> str:
     return "every claim" if set(rule.blocks) == set(ALL_METRICS) else ", ".join(rule.blocks) or "nothing"
 
 
-def threshold(limit: Limit) -> str:
-    """`MIN_REPEATS = 3: Repeats a sample.`"""
-    return f"{limit.name} = {limit.value:g}" + (f": {limit.meaning}" if limit.meaning else "")
+def threshold_line(threshold: AnyThreshold) -> str:
+    """`MIN_REPEATS = 3 (repeats): what it bounds. Source: why it is this number.`"""
+    told = f"{threshold.name} = {threshold.value:g} ({threshold.unit}): {threshold.meaning}"
+    return f"{told} Source: {threshold.source}."
 
 
 def text_story(rule: Rule) -> str:
@@ -103,7 +101,6 @@ def _markdown(text: str) -> str:
 
 def document(rule: Rule) -> dict[str, Any]:
     """The story as JSON values, for `k3 gate rules --json`."""
-    example = EXAMPLES.get(rule.code)
     return {
         "code": rule.code,
         "title": rule.title,
@@ -114,7 +111,7 @@ def document(rule: Rule) -> dict[str, Any]:
         "fix": rule.fix,
         "blocks": list(rule.blocks),
         "since": rule.since,
-        "thresholds": {limit.name: limit.value for limit in limits_of(rule)},
-        "bad": example.bad if example is not None else None,
-        "good": example.good if example is not None else None,
+        "thresholds": {threshold.name: threshold.value for threshold in rule.thresholds},
+        "bad": rule.example.bad,
+        "good": rule.example.good,
     }

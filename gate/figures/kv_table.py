@@ -1,7 +1,7 @@
 """The analytic K/V table of an arm against its own arithmetic and against the bytes its rows measured."""
 
-from gate.rulebook import thresholds
 from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView
+from gate.rulebook.thresholds import MEMORY_GAP
 from reports.records.kv_memory import ArmMemory
 from reports.records.measurement import Arm, Measurement
 
@@ -73,4 +73,4 @@ def gap(arm: Arm, table: ArmMemory) -> float | None:
 def formula_matches_run(arm: Arm, table: ArmMemory) -> bool | None:
     """The formula and the measured bytes lie within `MEMORY_GAP`; none if nothing was measured."""
     found = gap(arm, table)
-    return found <= thresholds.MEMORY_GAP if found is not None else None
+    return found <= MEMORY_GAP.value if found is not None else None

@@ -3,8 +3,8 @@
 Each function answers True, False, or None where the row does not say.
 """
 
-from gate.rulebook import thresholds
 from gate.rulebook.report_view import drafts
+from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
 from reports.records.measurement import Arm, Measurement
 
 
@@ -32,7 +32,7 @@ def least_restoration_s(arm: Arm, row: Measurement) -> float:
     kept = arm.restoration
     sink_window = (kept.sink or 0) + (kept.window or 0) if kept is not None else 0
     positions = max(0, (row.prompt_tokens or 0) - sink_window)
-    return positions * thresholds.RESTORATION_S_PER_POSITION
+    return positions * RESTORATION_S_PER_POSITION.value
 
 
 def drafted(row: Measurement) -> bool | None:

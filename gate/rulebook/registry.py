@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from gate.rulebook.retired_codes import RETIRED_CODES
-from gate.rulebook.rule import ALL_METRICS, ClaimCheck, EvidenceCheck, Metric, Rule, Severity
+from gate.rulebook.rule import ALL_METRICS, ClaimCheck, EvidenceCheck, Example, Metric, Rule, Severity
+from gate.rulebook.thresholds import AnyThreshold
 
 _rules: dict[str, Rule] = {}
 
@@ -21,6 +22,8 @@ def evidence_rule(
     catches: str,
     why: str,
     fix: str,
+    example: Example,
+    thresholds: tuple[AnyThreshold, ...] = (),
     since: int = 1,
     severity: Severity = "invalid",
     blocks: tuple[Metric, ...] = ALL_METRICS,
@@ -28,7 +31,7 @@ def evidence_rule(
     """Declare a rule over the rows; it is checked whatever the report claims."""
 
     def register(check: EvidenceCheck) -> EvidenceCheck:
-        _register(Rule(code, title, catches, why, fix, since, severity, blocks, evidence=check))
+        _register(Rule(code, title, catches, why, fix, since, severity, blocks, example, thresholds, evidence=check))
         return check
 
     return register
@@ -42,23 +45,25 @@ def claim_rule(
     why: str,
     fix: str,
     blocks: tuple[Metric, ...],
+    example: Example,
+    thresholds: tuple[AnyThreshold, ...] = (),
     since: int = 1,
     severity: Severity = "withheld",
 ) -> Callable[[ClaimCheck], ClaimCheck]:
     """Declare a rule over one claim; it is asked for every claim whose metric is in `blocks`."""
 
     def register(check: ClaimCheck) -> ClaimCheck:
-        _register(Rule(code, title, catches, why, fix, since, severity, blocks, claim=check))
+        _register(Rule(code, title, catches, why, fix, since, severity, blocks, example, thresholds, claim=check))
         return check
 
     return register
 
 
 def outside_rule(
-    code: str, *, title: str, catches: str, why: str, fix: str, severity: Severity, since: int = 1
+    code: str, *, title: str, catches: str, why: str, fix: str, example: Example, severity: Severity, since: int = 1
 ) -> Rule:
     """Declare a rule that no report alone can break: its violations come from `gate.judging.judge_evidence`."""
-    rule = Rule(code, title, catches, why, fix, since, severity, ALL_METRICS)
+    rule = Rule(code, title, catches, why, fix, since, severity, ALL_METRICS, example)
     _register(rule)
     return rule
 

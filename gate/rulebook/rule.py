@@ -1,4 +1,4 @@
-"""A rule: one function that looks at a report, declared once with its whole story."""
+"""A rule: one function that looks at a report, declared once with its story, an example and its thresholds."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Literal
 
 from gate.rulebook.claim_kinds import CLAIM_KINDS
 from gate.rulebook.report_view import ReportView
+from gate.rulebook.thresholds import AnyThreshold
 from reports.records.claims import Claim
 
 Severity = Literal["invalid", "withheld", "legacy"]
@@ -35,6 +36,17 @@ class Finding:
     outcome: bool = False
 
 
+@dataclass(frozen=True)
+class Example:
+    """What breaks the rule, and what the same place looks like when it is sound, in a few words each.
+
+    The tests hold a whole report of each kind a rule.
+    """
+
+    bad: str
+    good: str
+
+
 EvidenceCheck = Callable[[ReportView], Iterator[Finding]]
 ClaimCheck = Callable[[ReportView, Claim], Iterator[Finding]]
 
@@ -46,7 +58,7 @@ class Rule:
     At most one of `evidence` and `claim` is set. An evidence rule looks at the rows whatever is claimed, and its
     finding is always a violation; a claim rule is asked for each claim whose metric it blocks, and its finding is
     a violation only where that claim is asserted. A rule with neither is found outside the rows: when a file is read,
-    or in the list of retractions.
+    or in the list of retractions. `thresholds` are the numbers that decide, those of its helpers too.
     """
 
     code: str
@@ -57,5 +69,7 @@ class Rule:
     since: int
     severity: Severity
     blocks: tuple[Metric, ...]
+    example: Example
+    thresholds: tuple[AnyThreshold, ...] = ()
     evidence: EvidenceCheck | None = None
     claim: ClaimCheck | None = None

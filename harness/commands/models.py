@@ -69,15 +69,17 @@ def verify_command(
         print(
             f"{model.id}: {_figures(result)} over {result.tokens} tokens, against {result.reference}{_as_run(result)}"
         )
-    if result.argmax_agreement < MIN_ARGMAX_AGREEMENT or result.largest_logit_gap > MAX_LOGIT_GAP:
+    if result.argmax_agreement < MIN_ARGMAX_AGREEMENT.value or result.largest_logit_gap > MAX_LOGIT_GAP.value:
         raise ModelError(
-            f"{model.id}: mlx-lm does not run the model that transformers runs ({_figures(result)}; needed "
-            f"{MIN_ARGMAX_AGREEMENT:.1%} and at most {MAX_LOGIT_GAP:g}): compare its config.json, RoPE first"
+            f"{model.id}: mlx-lm does not run the model that transformers runs ({_figures(result)}; "
+            f"needed {MIN_ARGMAX_AGREEMENT.value:.1%} and at most {MAX_LOGIT_GAP.value:g}): compare its config.json, "
+            "RoPE first"
         )
-    if result.as_run is not None and result.as_run.argmax_agreement < MIN_RUN_AGREEMENT:
+    if result.as_run is not None and result.as_run.argmax_agreement < MIN_RUN_AGREEMENT.value:
         raise ModelError(
             f"{model.id}: in {result.as_run.dtype}, as it runs here, it is another model (argmax agreement "
-            f"{result.as_run.argmax_agreement:.1%}, needed {MIN_RUN_AGREEMENT:.0%}): mlx_lm.convert --dtype float32"
+            f"{result.as_run.argmax_agreement:.1%}, needed {MIN_RUN_AGREEMENT.value:.0%}): "
+            "mlx_lm.convert --dtype float32"
         )
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from gate.claims.timed import Figures, recompute
 from gate.figures.estimators import acceptances, derived_rate, rate, ratios
-from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import FIGURE_TOLERANCE, STATED_TOLERANCE, Threshold
 from reports.records.claims import (
     AcceptanceClaim,
     BaseClaim,
@@ -20,6 +20,22 @@ from reports.records.claims import (
 from reports.records.measurement import Arm
 from reports.untrusted.one_line import one_line
 
+STATED_ROUNDING = Threshold(
+    "STATED_ROUNDING",
+    0.0006,
+    "absolute distance",
+    meaning="Within it an imported ratio or share equals the derived one.",
+    source="they are printed with three decimals",
+)
+
+FIGURE_ROUNDING = Threshold(
+    "FIGURE_ROUNDING",
+    1e-12,
+    "absolute distance",
+    meaning="Within it a stated figure near 0 equals the derived one.",
+    source="a choice: far below any figure that is printed",
+)
+
 
 @evidence_rule(
     "CLAIM_NOT_REPRODUCIBLE",
@@ -29,6 +45,8 @@ from reports.untrusted.one_line import one_line
     "that this gate, judging again, does not arrive at.",
     why="A stored ratio is the easiest thing to edit: 2.58 is two key strokes away from 1.04.",
     fix="Let the gate write claims and gate block (`k3 eval`); never edit them.",
+    example=Example(bad="claims 50x, the rows give 1.31x", good="claims 1.31x, the rows give 1.31x"),
+    thresholds=(FIGURE_TOLERANCE, STATED_TOLERANCE, STATED_ROUNDING, FIGURE_ROUNDING),
 )
 def claim_not_reproducible(view: ReportView) -> Iterator[Finding]:
     """A stated figure differs from the recomputed one. (The gate block is compared by `gate.judging.judge` itself.)"""
@@ -49,7 +67,7 @@ def _own(view: ReportView, claim: Claim) -> Iterator[Finding]:
     stated, derived = _figures_of(claim), _parts(figures, claim)
     for field in dict.fromkeys((*stated, *derived)):
         ours, theirs = derived.get(field), stated.get(field)
-        if ours is None or theirs is None or not _equal(theirs, ours, thresholds.FIGURE_TOLERANCE, 1e-12):
+        if ours is None or theirs is None or not _equal(theirs, ours, FIGURE_TOLERANCE.value, FIGURE_ROUNDING.value):
             yield _differs(claim, field, theirs, "nothing" if ours is None else f"{ours:.9g}")
 
 
@@ -121,7 +139,7 @@ def _stated_rates(arm: Arm) -> Iterator[Finding]:
 
 
 def _near(stated: float, derived: float) -> bool:
-    return _equal(stated, derived, thresholds.STATED_TOLERANCE, thresholds.STATED_ROUNDING)
+    return _equal(stated, derived, STATED_TOLERANCE.value, STATED_ROUNDING.value)
 
 
 def _equal(stated: float, derived: float, relative: float, absolute: float) -> bool:
@@ -142,6 +160,10 @@ def _differs(claim: BaseClaim, field: str, stated: float | None, derived: str) -
     "admitted and withheld at once.",
     why="A ratio against a slower peer is reproducible to the last digit, and no speed-up.",
     fix="Let the gate propose the claims; the baseline is the arm of role oracle.",
+    example=Example(
+        bad="decode_speedup/fused, measured against the ablated control",
+        good="decode_speedup/fused, measured against the oracle",
+    ),
 )
 def claim_mislabelled(view: ReportView) -> Iterator[Finding]:
     """Metric, name, arm and baseline of a claim do not go together."""
@@ -191,6 +213,10 @@ def _mislabelled(claim: BaseClaim, field: str, found: str, allowed: str) -> Find
     why="86 % per output token were 41 % of the drafts: the verifier's own tokens are not in that denominator.",
     fix="Report accepted / drafted, committed per block and acceptance by position together.",
     blocks=("acceptance",),
+    example=Example(
+        bad="86 % of the output tokens were drafted",
+        good="41 % of the drafts accepted, 2.9 committed a block, and by position",
+    ),
 )
 def acceptance_denominator(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The figure divides by something else than drafts, or stands alone."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule, outside_rule
 from gate.rulebook.report_view import FOREIGN_ENGINES, ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
 
 SCHEMA_INVALID = outside_rule(
     "SCHEMA_INVALID",
@@ -14,6 +14,7 @@ SCHEMA_INVALID = outside_rule(
     why="What is read leniently is read differently by everybody; a boolean counted as a number once passed a gate.",
     fix="Correct the named field; `k3 report schema` prints what is expected.",
     severity="invalid",
+    example=Example(bad='`"repeat": "3"`, a string where a number belongs', good='`"repeat": 3`'),
 )
 
 LEGACY_SCHEMA = outside_rule(
@@ -23,6 +24,9 @@ LEGACY_SCHEMA = outside_rule(
     why="Such reports lack what the rules need. They stay readable and are never citable.",
     fix="Measure again with `k3 eval`.",
     severity="legacy",
+    example=Example(
+        bad="`schema_version` 1 with a printed speed-up", good="the run measured again, `schema_version` 2"
+    ),
 )
 
 ENGINES = frozenset({"ar", "native-baseline", "incremental", "fused", "fused-carry"}) | FOREIGN_ENGINES
@@ -36,6 +40,7 @@ ENGINES = frozenset({"ar", "native-baseline", "incremental", "fused", "fused-car
     "of another, a kind that K3 never runs and that is not imported, or an arm of an engine that K3 does not have.",
     why="Rules ask for what a kind must hold; a kind misspelt or emptied would be asked for nothing.",
     fix="Give the kind of the run; name engines as `k3 eval` does.",
+    example=Example(bad="kind `parity` without a block", good="kind `parity` with the blocks of both runtimes"),
 )
 def kind_mismatch(view: ReportView) -> Iterator[Finding]:
     """Kind and contents disagree."""

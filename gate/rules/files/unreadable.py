@@ -1,6 +1,7 @@
 """Files that the file system does not hand over."""
 
 from gate.rulebook.registry import outside_rule
+from gate.rulebook.rule import Example
 
 UNREADABLE = outside_rule(
     "UNREADABLE",
@@ -10,4 +11,5 @@ UNREADABLE = outside_rule(
     why="What was not read was not judged; a build must not pass on evidence that is not there.",
     fix="Name a readable file. Nothing is known of this one, so the exit code is 3 if nothing else is wrong.",
     severity="invalid",
+    example=Example(bad="a link that leads back to itself", good="a file that can be read"),
 )

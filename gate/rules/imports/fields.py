@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
 from reports.records.claims import SpeedupClaim
 from reports.records.measurement import Arm, Measurement
 
@@ -16,6 +16,9 @@ from reports.records.measurement import Arm, Measurement
     "estimator, accept lengths counted as other tools do, or the timing scope of a tool that times in one piece.",
     why="What K3 measures it derives; a stated figure beside the rows is there to be quoted.",
     fix="Remove the stated figures; import a file of another tool with `k3 report import`.",
+    example=Example(
+        bad="`stated_acceptance` 0.86 in a report of K3", good="nothing stated; acceptance from the blocks"
+    ),
 )
 def import_field(view: ReportView) -> Iterator[Finding]:
     """A field for imports is set in a report that is none."""

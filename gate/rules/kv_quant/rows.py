@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 
 from gate.claims.untimed import codec_figures
-from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import FIGURE_TOLERANCE
 from reports.records.codec_rows import (
     CodecArm,
     CodecSample,
@@ -32,6 +32,8 @@ _RECORDED = ("token_ids", "layers", "held_out", "second", "stored_bytes", "value
     why="An error is the easiest figure to shrink: one number, where thirty layers say another.",
     fix="Let `k3 kvquant` write the rows; do not edit them.",
     blocks=BLOCKS,
+    example=Example(bad="an error of 0.002, the layers give 0.02", good="an error of 0.02, as the layers give"),
+    thresholds=(FIGURE_TOLERANCE,),
 )
 def kvquant_arithmetic(view: ReportView) -> Iterator[Finding]:
     """A row contradicts its layers, its streams or the oracle's row."""
@@ -75,7 +77,7 @@ def _row(arm: CodecArm, row: CodecSample, oracle: OracleSample | None) -> Iterat
         ("relative_error_k", row.relative_error_k, weighted[0] if weighted is not None else None),
         ("relative_error_v", row.relative_error_v, weighted[1] if weighted is not None else None),
     ):
-        if stated is None or derived is None or abs(stated - derived) > thresholds.FIGURE_TOLERANCE * abs(derived):
+        if stated is None or derived is None or abs(stated - derived) > FIGURE_TOLERANCE.value * abs(derived):
             shown, allowed = (f"{value:.6g}" if value is not None else "none" for value in (stated, derived))
             message = f"{where}: {field} is stated as {shown}, its layers give {allowed}"
             yield Finding(message, arm.name, row.sample, field, shown, allowed)
@@ -115,7 +117,7 @@ def _impossible(row: CodecSample) -> Iterator[tuple[str, str, str]]:
     if held_out is not None and held_out.top1_flips > held_out.tokens:
         yield "held_out.top1_flips", str(held_out.top1_flips), f"at most {held_out.tokens}"
     bits = 8 * (row.stored_bytes or 0) / (row.values or 1)
-    if row.entropy_bits is not None and not 0 <= row.entropy_bits <= bits * (1 + thresholds.FIGURE_TOLERANCE):
+    if row.entropy_bits is not None and not 0 <= row.entropy_bits <= bits * (1 + FIGURE_TOLERANCE.value):
         yield "entropy_bits", f"{row.entropy_bits:.4g}", f"at most the {bits:.4g} bits a value that are stored"
     if row.resident_bytes is not None and row.resident_bytes < (row.stored_bytes or 0):
         yield "resident_bytes", str(row.resident_bytes), f"at least the {row.stored_bytes} stored"
@@ -129,6 +131,7 @@ def _impossible(row: CodecSample) -> Iterator[tuple[str, str, str]]:
     fix="Let `k3 kvquant` write the rows; do not edit them.",
     severity="withheld",
     blocks=BLOCKS,
+    example=Example(bad="6 bits err by 0.0004, 8 bits by 0.004", good="6 bits err by 0.0004, 8 bits by 0.00003"),
 )
 def kvquant_order(view: ReportView) -> Iterator[Finding]:
     """The errors of a codec do not fall with its rate."""

@@ -5,15 +5,24 @@ import re
 from collections.abc import Iterator
 
 from gate.claims.untimed import AFFINE_4, IDENTITY, codec_arm, codec_figures, worthwhile
-from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import ORACLE_RECALL_FLOOR, STATED_TOLERANCE, Threshold
 from reports.records.claims import Claim
 from reports.records.codec_rows import CodecArm
 
 BLOCKS = ("kv_codec_worthwhile",)
 _RATED = re.compile(r"(?:affine[-_ ]?|d4-|e8-)(\d{1,2})(?!\d)", re.IGNORECASE)
+
+
+MAX_IDENTITY_KL = Threshold(
+    "MAX_IDENTITY_KL",
+    1e-5,
+    "nats",
+    meaning="By which logits may differ after K/V were stored unchanged.",
+    source="rounding of a batch of rows beside a single one",
+)
 
 
 @evidence_rule(
@@ -26,6 +35,8 @@ _RATED = re.compile(r"(?:affine[-_ ]?|d4-|e8-)(\d{1,2})(?!\d)", re.IGNORECASE)
     fix="Run the identity codec through the same path; its error is 0 and its tokens are the oracle's.",
     severity="withheld",
     blocks=BLOCKS,
+    example=Example(bad="the identity codec loses a stream", good="the identity codec changes nothing"),
+    thresholds=(ORACLE_RECALL_FLOOR, MAX_IDENTITY_KL),
 )
 def kvquant_control(view: ReportView) -> Iterator[Finding]:
     """The identity arm is missing or not clean."""
@@ -57,8 +68,8 @@ def kvquant_control(view: ReportView) -> Iterator[Finding]:
             allowed=f"all {len(arm.samples)}",
         )
     yield from _changed(arm)
-    if result.oracle_recall is not None and result.oracle_recall < thresholds.ORACLE_RECALL_FLOOR:
-        found, floor = f"{result.oracle_recall:.3g}", f"at least {thresholds.ORACLE_RECALL_FLOOR:g}"
+    if result.oracle_recall is not None and result.oracle_recall < ORACLE_RECALL_FLOOR.value:
+        found, floor = f"{result.oracle_recall:.3g}", f"at least {ORACLE_RECALL_FLOOR.value:g}"
         yield Finding(
             f"the oracle recalls {found}; {floor} is needed", field="oracle_recall", found=found, allowed=floor
         )
@@ -76,13 +87,38 @@ def _changed(arm: CodecArm) -> Iterator[Finding]:
     """Logits or answers that are other ones after storing K/V unchanged."""
     for row in arm.samples:
         held_out, second = row.held_out, row.second
-        if held_out is not None and (held_out.top1_flips or held_out.kl_divergence > thresholds.MAX_IDENTITY_KL):
+        if held_out is not None and (held_out.top1_flips or held_out.kl_divergence > MAX_IDENTITY_KL.value):
             found = f"{held_out.kl_divergence:.3g} nats, {held_out.top1_flips} flips"
             message = f"{arm.name}, sample {row.sample}: held-out logits differ by {found}"
-            yield Finding(message, arm.name, row.sample, "held_out", found, f"{thresholds.MAX_IDENTITY_KL:g} nats")
+            yield Finding(message, arm.name, row.sample, "held_out", found, f"{MAX_IDENTITY_KL.value:g} nats")
         if second is not None and second.token_ids_equal_oracle is not True:
             message = f"{arm.name}, sample {row.sample}: another answer to the second question than the oracle's"
             yield Finding(message, arm.name, row.sample, "second.token_ids_equal_oracle", "false", "true")
+
+
+CODEC_BITS_SPREAD = Threshold(
+    "CODEC_BITS_SPREAD",
+    0.1,
+    "relative distance",
+    meaning="Between a codec's bits a value on its samples.",
+    source="short prompts are padded to whole groups",
+)
+
+MIN_SCALE_BITS = Threshold(
+    "MIN_SCALE_BITS",
+    0.1,
+    "bits a value",
+    meaning="What scales add to an affine codec at least.",
+    source="float16 scales of groups of 128, no bias: 0.125",
+)
+
+MAX_SCALE_BITS = Threshold(
+    "MAX_SCALE_BITS",
+    2.0,
+    "bits a value",
+    meaning="What scales and biases add to an affine codec at most.",
+    source="float32, both, for groups of 32",
+)
 
 
 @claim_rule(
@@ -93,6 +129,8 @@ def _changed(arm: CodecArm) -> Iterator[Finding]:
     why="4 bits a value are 4.5 with scales and biases; a lattice at 6.3 looks small beside a 4 that is none.",
     fix="Count codes, scales, biases and padding from the arrays (`stored_bytes`), and the numbers they stand for.",
     blocks=BLOCKS,
+    example=Example(bad="4.0 bits stated, 4.5 with scales and biases", good="4.5 bits stated, 4.5 from the arrays"),
+    thresholds=(STATED_TOLERANCE, CODEC_BITS_SPREAD, MIN_SCALE_BITS, MAX_SCALE_BITS),
 )
 def kvquant_rate(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Bits of the codec or of its reference are not counted from what is stored."""
@@ -136,10 +174,10 @@ def _rate(arm: CodecArm, allowed_bits: tuple[float, float]) -> Iterator[Finding]
         )
         return
     mean, (least, most) = sum(bits) / len(bits), allowed_bits
-    if arm.stated_bits is not None and abs(arm.stated_bits - mean) > thresholds.STATED_TOLERANCE * mean:
+    if arm.stated_bits is not None and abs(arm.stated_bits - mean) > STATED_TOLERANCE.value * mean:
         message = f"{arm.name}: {arm.stated_bits:g} bits a value are stated, the stored bytes give {mean:.4g}"
         yield Finding(message, arm.name, field="stated_bits", found=f"{arm.stated_bits:g}", allowed=f"{mean:.4g}")
-    if max(bits) > (1 + thresholds.CODEC_BITS_SPREAD) * min(bits):
+    if max(bits) > (1 + CODEC_BITS_SPREAD.value) * min(bits):
         message = f"{arm.name}: {min(bits):.4g} to {max(bits):.4g} bits a value; a codec's rate is one"
         yield Finding(message, arm.name, field="stored_bytes", found=f"{max(bits):.4g}", allowed=f"{min(bits):.4g}")
     if not least <= min(bits) <= max(bits) <= most:
@@ -168,8 +206,8 @@ def _bits_of_name(arm: CodecArm, identity: CodecArm | None) -> tuple[float, floa
         code = int(rated[1]) if rated is not None else exact
         if code is None:
             return 0.0, math.inf
-        least += (code + (thresholds.MIN_SCALE_BITS if rated is not None else 0.0)) / 2
-        most += (code + (thresholds.MAX_SCALE_BITS if rated is not None else 0.0)) / 2
+        least += (code + (MIN_SCALE_BITS.value if rated is not None else 0.0)) / 2
+        most += (code + (MAX_SCALE_BITS.value if rated is not None else 0.0)) / 2
     kept = (1 - share) * (exact or 0.0)
     return least * share + kept, most * share + kept
 
@@ -182,6 +220,10 @@ def _bits_of_name(arm: CodecArm, identity: CodecArm | None) -> tuple[float, floa
     why="A smaller error at more bits is no improvement; affine with those bits errs less still.",
     fix="Print the verdict that the three comparisons give, and the figures beside it.",
     blocks=BLOCKS,
+    example=Example(
+        bad="worthwhile, though affine 4 errs less at as many bits",
+        good="worthwhile: fewer bits, less error, no less recall",
+    ),
 )
 def kvquant_verdict(view: ReportView) -> Iterator[Finding]:
     """A stated verdict is not the derived one."""

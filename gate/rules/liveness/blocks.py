@@ -2,14 +2,23 @@
 
 from collections.abc import Iterator
 
-from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, chooses
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import FIGURE_TOLERANCE, Threshold
 from reports.records.measurement import Arm, Block, Measurement, Speculation
 
 Fault = tuple[str, str, str, str]
 """Field, message, number found, number allowed."""
+
+
+ACCEPT_LEN_ROUNDING = Threshold(
+    "ACCEPT_LEN_ROUNDING",
+    0.005,
+    "tokens a block",
+    meaning="By which a mean accept length that another tool prints may miss its counts.",
+    source="it is printed to two decimals",
+)
 
 
 @evidence_rule(
@@ -19,6 +28,11 @@ Fault = tuple[str, str, str, str]
     "each other; a block commits what it accepted plus one.",
     why="Accept lengths are quoted as speed-ups; blocks that counted loop turns made a dead drafter look alive.",
     fix="Count drafts, accepted and committed tokens in the verify step, and keep the counts of every block.",
+    example=Example(
+        bad="12 blocks that commit 40 tokens, 47 tokens after the first",
+        good="12 blocks that commit 47, accepted + 1 in each",
+    ),
+    thresholds=(FIGURE_TOLERANCE, ACCEPT_LEN_ROUNDING),
 )
 def block_arithmetic(view: ReportView) -> Iterator[Finding]:
     """The counts of a row's speculative decoding cannot all be true."""
@@ -40,6 +54,7 @@ def block_arithmetic(view: ReportView) -> Iterator[Finding]:
     fix="Count every proposed token, also those behind the first wrong one.",
     severity="withheld",
     blocks=("acceptance",),
+    example=Example(bad="blocks of 7 drafts, and of 2 where 2 were accepted", good="7 drafts in every block"),
 )
 def drafts_vary(view: ReportView) -> Iterator[Finding]:
     """Drafts a block are not the same throughout a stream."""
@@ -120,7 +135,7 @@ def _accept_length(view: ReportView, row: Measurement, said: Speculation) -> Ite
         return
     counts = said.accept_len_counts or (None if view.imported else "committed")
     tokens = said.committed if said.committed is not None else row.decode_tokens
-    rounding = blocks * (0.005 if view.imported else thresholds.FIGURE_TOLERANCE * max(1.0, abs(mean)))
+    rounding = blocks * (ACCEPT_LEN_ROUNDING.value if view.imported else FIGURE_TOLERANCE.value * max(1.0, abs(mean)))
     low = high = tokens
     if counts == "accepted":
         low = high = said.accepted

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from gate.figures.what_ran import blocks, drafted, natively, restored
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts, restores
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, PromptSet
 
 
@@ -15,6 +16,11 @@ from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, PromptSet
     catches=f"An arm under test none of whose rows restored or drafted, not labelled `{NATIVE_BASELINE_LABEL}`.",
     why="The run that started this gate measured the same native computation twice and called one of them the system.",
     fix=f"Make the engine do what the arm says, or label the arm `{NATIVE_BASELINE_LABEL}`.",
+    example=Example(
+        bad="an arm that neither restored nor drafted, presented as the system",
+        good="the same arm, labelled native_ar_baseline",
+    ),
+    thresholds=(RESTORATION_S_PER_POSITION,),
 )
 def baseline_as_sut(view: ReportView) -> Iterator[Finding]:
     """No row ran restoration or drafting, yet the arm is not labelled so."""
@@ -39,6 +45,7 @@ def baseline_as_sut(view: ReportView) -> Iterator[Finding]:
     "that is named after another role, mode or engine.",
     why="Rules ask what the description calls for: without a drafter no parity, with a baseline's label no control.",
     fix="Describe each arm as the engine that ran it; the runner does.",
+    example=Example(bad="labelled native_ar_baseline, and its rows drafted", good="labelled for what its rows did"),
 )
 def label_contradicted(view: ReportView) -> Iterator[Finding]:
     """What an arm is called and what its rows did do not go together."""
@@ -103,6 +110,7 @@ def _contradicted(arm: Arm, field: str, message: str, found: str) -> Finding:
     catches="An arm of a drafting engine whose rows have 0 blocks in total.",
     why="Its accept length of 0 was printed beside a speed-up of 2.58.",
     fix="Find out why the engine fell back to plain decoding; it must raise instead.",
+    example=Example(bad="a fused arm with 0 blocks over all its rows", good="a fused arm with 64 blocks"),
 )
 def fused_never_ran(view: ReportView) -> Iterator[Finding]:
     """A fused arm with 0 blocks in total."""
@@ -118,6 +126,7 @@ def fused_never_ran(view: ReportView) -> Iterator[Finding]:
     catches="An arm with blocks in which nothing was drafted, or whose drafter took no time.",
     why="64 blocks of size 1 are 64 plain steps; counted as blocks they make a dead drafter look alive.",
     fix="Load a drafter that proposes; a step without a proposal counts as a block with 0 drafted tokens.",
+    example=Example(bad="64 blocks, 0 drafts", good="64 blocks, 448 drafts"),
 )
 def proposer_never_ran(view: ReportView) -> Iterator[Finding]:
     """Blocks were counted, but no token was proposed in any of them."""
@@ -140,6 +149,11 @@ def proposer_never_ran(view: ReportView) -> Iterator[Finding]:
     "labelled a native baseline.",
     why="Drafting is lossless whatever the cache is; it hides that the projection under test was never applied.",
     fix="Make the engine restore, or record the arm with mode none.",
+    example=Example(
+        bad="`f_theta` rows that restored nothing, or 5,000 tokens in 1 ms",
+        good="rows that restored every evicted position",
+    ),
+    thresholds=(RESTORATION_S_PER_POSITION,),
 )
 def ftheta_not_run(view: ReportView) -> Iterator[Finding]:
     """Restoration is configured, and no row ran it (where nothing at all ran, BASELINE_AS_SUT says so)."""
@@ -157,6 +171,10 @@ def ftheta_not_run(view: ReportView) -> Iterator[Finding]:
     catches="An arm with sink + window of which a row evicted no position of a prompt longer than both.",
     why="A cache that keeps everything recalls everything: neither a control nor a restoration is tested by it.",
     fix="Bound the cache as the arm says, and count what is dropped.",
+    example=Example(
+        bad="sink + window 68, 620 tokens, 0 positions evicted",
+        good="sink + window 68, 620 tokens, 552 evicted in each layer",
+    ),
 )
 def eviction_never_ran(view: ReportView) -> Iterator[Finding]:
     """Nothing was evicted although the prompt is longer than sink + window."""
@@ -184,6 +202,7 @@ def eviction_never_ran(view: ReportView) -> Iterator[Finding]:
     catches="A row that lists a fallback it took.",
     why="An engine that does something else under the same name is measured as what it is not.",
     fix="Make the engine raise where it cannot do what the arm says; measure the fallback as an arm of its own.",
+    example=Example(bad="`fallbacks` names the plain loop", good="`fallbacks` is an empty list"),
 )
 def silent_fallback(view: ReportView) -> Iterator[Finding]:
     """A row took a fallback."""

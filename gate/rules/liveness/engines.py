@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
 from gate.rules.parity.ports import SMALL_MODEL
 from reports.records.measurement import Arm
 
@@ -42,6 +42,10 @@ ORACLE = "ar"
     f"needle-free control that another engine than `{ORACLE}` ran, or a drafter rounded to bits that none is.",
     why="Which rules ask what of an arm hangs on its engine; renamed, a bounded cache passes for the native one.",
     fix="Leave engine and loop as the runner writes them.",
+    example=Example(
+        bad="engine `incremental`, decoded with `native_step`",
+        good="engine `incremental`, decoded with `incremental_step`",
+    ),
 )
 def engine_contradicted(view: ReportView) -> Iterator[Finding]:
     """Engine, loop, drafter and restoration mode do not go together."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
 from reports.records.measurement import Arm, Measurement
 
 
@@ -15,6 +15,10 @@ from reports.records.measurement import Arm, Measurement
     "and output allow, or fewer than its full-attention layers must have dropped.",
     why="Recall with a window of 16 is another claim than with 64; how much was dropped tells which of them ran.",
     fix="Record the bounds that the engine ran with, and count evictions where they happen.",
+    example=Example(
+        bad="620 tokens, sink + window 20, 552 evicted in each layer",
+        good="620 tokens, sink + window 68, 552 evicted in each",
+    ),
 )
 def eviction_arithmetic(view: ReportView) -> Iterator[Finding]:
     """The number of evictions belongs to other bounds."""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from gate.figures.what_ran import drafted, least_restoration_s, restored
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts, restores
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
 from reports.records.measurement import Arm, Measurement
 
 
@@ -17,6 +18,7 @@ from reports.records.measurement import Arm, Measurement
     why="A total hides which stage was fast: the headline of 2.58x was the noise of prefill.",
     fix="Measure every stage of every row, with the same events in every arm.",
     severity="withheld",
+    example=Example(bad="a row with `e2e_s` alone", good="a row with `prefill_s`, `decode_s` and `e2e_s`"),
 )
 def missing_stage_timings(view: ReportView) -> Iterator[Finding]:
     """An arm under test lacks per-sample stage rows."""
@@ -39,6 +41,10 @@ def missing_stage_timings(view: ReportView) -> Iterator[Finding]:
     why="Without it nobody can tell a restored run from the native one, and the native one is what ran.",
     fix="Record for each row whether positions were restored, counted where they are written.",
     severity="withheld",
+    example=Example(
+        bad="rows of an `identity` arm without `restoration_active`",
+        good="`restoration_active` true, 12,000 positions restored",
+    ),
 )
 def missing_restoration_flag(view: ReportView) -> Iterator[Finding]:
     """A row of an arm under test lacks the flag."""
@@ -57,6 +63,8 @@ def missing_restoration_flag(view: ReportView) -> Iterator[Finding]:
     why="A flag is an intention. What ran is known from what was counted where the work happened.",
     fix="Count restored and evicted positions, blocks and drafts in the engine, and record every fallback, also none.",
     severity="withheld",
+    example=Example(bad="a fused arm whose rows record no blocks", good="rows that list every block"),
+    thresholds=(RESTORATION_S_PER_POSITION,),
 )
 def missing_liveness(view: ReportView) -> Iterator[Finding]:
     """A component should have run and the row does not say whether it did."""
@@ -93,6 +101,8 @@ def _untold(view: ReportView, arm: Arm, row: Measurement) -> Iterator[str]:
     catches="An arm under test of which some rows restored K/V and some did not.",
     why="Its median is of two engines, and the recall of one is lent to the other.",
     fix="Run every row of an arm by the same path; give the other path an arm of its own.",
+    example=Example(bad="3 of 5 rows restored, 2 native", good="5 of 5 rows restored"),
+    thresholds=(RESTORATION_S_PER_POSITION,),
 )
 def mixed_restoration_paths(view: ReportView) -> Iterator[Finding]:
     """Rows of one arm mix restored and native."""
@@ -116,6 +126,10 @@ def mixed_restoration_paths(view: ReportView) -> Iterator[Finding]:
     "were evicted or exist, or in an arm that must not restore (the oracle, the ablated control).",
     why="An ablated control that restores cannot collapse, and a restoration of 5,000 positions in 1 ms is a flag.",
     fix="Record what the engine counted; an arm of mode none or ablate restores nothing.",
+    example=Example(
+        bad="a row flagged as restored with 0 positions restored", good="a row that restored the positions it evicted"
+    ),
+    thresholds=(RESTORATION_S_PER_POSITION,),
 )
 def restoration_counts(view: ReportView) -> Iterator[Finding]:
     """What a row says of its restoration cannot all be true."""

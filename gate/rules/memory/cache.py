@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gate.figures import kv_table
-from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP, Threshold
 from reports.records.measurement import Arm, Measurement, Restoration
 
 
@@ -17,6 +17,7 @@ from reports.records.measurement import Arm, Measurement, Restoration
     "of an arm, the oracle and the oracle again.",
     why="Bytes of arrays are not noisy; a baseline that holds more than itself makes any saving look larger.",
     fix="Sum the bytes of the arrays at the same point in every row.",
+    example=Example(bad="the oracle holds 29 MB, the oracle again 58 MB", good="29 MB in both, to the byte"),
 )
 def kv_bytes_vary(view: ReportView) -> Iterator[Finding]:
     """The same prefill left another number of bytes."""
@@ -44,6 +45,16 @@ def kv_bytes_vary(view: ReportView) -> Iterator[Finding]:
                 )
 
 
+MAX_BYTES_EXCESS = Threshold(
+    "MAX_BYTES_EXCESS",
+    1.25,
+    "ratio",
+    meaning="Measured K/V bytes over those of the positions that a bounded cache keeps, at the oracle's "
+    "bytes a position.",
+    source="a choice: what arrays hold beyond the positions they keep",
+)
+
+
 @evidence_rule(
     "KV_BYTES_ARITHMETIC",
     title="Bytes that the bounds do not give",
@@ -51,6 +62,11 @@ def kv_bytes_vary(view: ReportView) -> Iterator[Finding]:
     "the positions it keeps, at the oracle's bytes a position.",
     why="A cache that is said to keep 68 positions and holds the bytes of 34, or of all, is not that cache.",
     fix="Sum the bytes of the arrays, and record residency and bounds as the engine ran.",
+    example=Example(
+        bad="sink + window 68 of 620 positions, and the bytes of all 620",
+        good="the bytes of 68 positions in every layer",
+    ),
+    thresholds=(MEMORY_GAP, CACHE_STEP, MAX_BYTES_EXCESS),
 )
 def kv_bytes_arithmetic(view: ReportView) -> Iterator[Finding]:
     """Bytes, bounds and residency contradict each other."""
@@ -72,11 +88,11 @@ def _bytes_fault(arm: Arm, row: Measurement, full: int | None, layers: int) -> F
     growing = _growing_layers(arm.restoration, layers) if arm.restoration is not None else None
     if arm.restoration is None or found is None or not full or not tokens or growing is None:
         return None
-    step, bound = thresholds.CACHE_STEP, (arm.restoration.sink or 0) + (arm.restoration.window or 0)
+    step, bound = CACHE_STEP.value, (arm.restoration.sink or 0) + (arm.restoration.window or 0)
     pairs = growing * tokens + (layers - growing) * min(tokens, bound)
     features = (arm.restoration.feature_bytes or 0) * tokens
-    low = (pairs * full / (layers * (tokens + step)) + features) * (1 - thresholds.MEMORY_GAP)
-    high = ((pairs + growing * step) * full / (layers * tokens) + features) * thresholds.MAX_BYTES_EXCESS
+    low = (pairs * full / (layers * (tokens + step)) + features) * (1 - MEMORY_GAP.value)
+    high = ((pairs + growing * step) * full / (layers * tokens) + features) * MAX_BYTES_EXCESS.value
     if low <= found <= high:
         return None
     return Finding(

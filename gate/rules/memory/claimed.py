@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gate.figures import derive, kv_table
-from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP
 from reports.records.claims import Claim, MemoryClaim
 from reports.records.kv_memory import ArmMemory
 from reports.records.measurement import Arm, Measurement
@@ -22,6 +22,11 @@ BLOCKS = ("kv_saving",)
     why="89.8 % less memory was a formula for sink + window, in a run that kept everything.",
     fix="Measure K/V bytes in every row and claim the saving measured.",
     blocks=BLOCKS,
+    example=Example(
+        bad="a saving of sink + window claimed for a run on the native cache",
+        good="a table of the cache that the run used",
+    ),
+    thresholds=(MEMORY_GAP,),
 )
 def claim_mismatch(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """An analytic saving is claimed and `formula_matches_run`, derived, is not true."""
@@ -63,6 +68,7 @@ def _word(value: bool | None) -> str:
     why="43.9 times less by formula, while the measured peak rose.",
     fix="Sum the bytes of the K/V arrays at the end of prefill and of decode, in every row of every arm.",
     blocks=BLOCKS,
+    example=Example(bad="89.8 % less by formula, no bytes recorded", good="K/V bytes summed from the arrays"),
 )
 def not_measured(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """K/V bytes are missing."""
@@ -98,12 +104,14 @@ def _baseline(view: ReportView, claim: Claim) -> Arm | None:
 @claim_rule(
     "MEMORY_ANALYTIC_GAP",
     title="Formula and measurement apart",
-    catches=f"A table over {thresholds.MEMORY_GAP:.0%} away from the measured bytes, one that does not add up, is "
+    catches=f"A table over {MEMORY_GAP.value:.0%} away from the measured bytes, one that does not add up, is "
     "about another length than the run's, leaves out restored K/V that stay resident, or does not fit what the oracle "
     "held; or no table at all.",
     why="A formula is right about the cache it describes; whether the run had that cache only its bytes can say.",
     fix="Count every position that is resident at the end of prefill, restored ones too, in the table of that prompt.",
     blocks=BLOCKS,
+    example=Example(bad="133 MB by formula, 1,309 MB in the arrays", good="133 MB by formula, 134 MB measured"),
+    thresholds=(MEMORY_GAP, CACHE_STEP),
 )
 def analytic_gap(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The table disagrees with itself or with the run."""
@@ -186,10 +194,10 @@ def _of_run(arm: Arm, table: ArmMemory, rows: list[Measurement]) -> Iterator[Fau
         message = f"{restored} restored positions stay resident, the table has room for {most}"
         yield message, "memory.layers", str(most), f"at least {restored}"
     gap, measured = kv_table.gap(arm, table), kv_table.prefill_bytes(arm, table)
-    if gap is not None and gap > thresholds.MEMORY_GAP:
+    if gap is not None and gap > MEMORY_GAP.value:
         formula = kv_table.resident_bytes(table)
         message = f"the formula gives {formula} bytes, {measured} were measured: {gap:.1%} apart"
-        yield message, "memory.total_bytes", f"{gap:.3g}", f"at most {thresholds.MEMORY_GAP:g}"
+        yield message, "memory.total_bytes", f"{gap:.3g}", f"at most {MEMORY_GAP.value:g}"
 
 
 def _of_oracle(view: ReportView, claim: Claim, table: ArmMemory) -> Iterator[Fault]:
@@ -198,11 +206,11 @@ def _of_oracle(view: ReportView, claim: Claim, table: ArmMemory) -> Iterator[Fau
     if not isinstance(claim, MemoryClaim) or baseline is None:
         return
     held, full = kv_table.prefill_bytes(baseline, table), kv_table.full_bytes(table)
-    roomy = full * (1 + thresholds.CACHE_STEP / max(1, table.sequence_length)) * (1 + thresholds.MEMORY_GAP)
+    roomy = full * (1 + CACHE_STEP.value / max(1, table.sequence_length)) * (1 + MEMORY_GAP.value)
     if held is not None and held > roomy:
         message = f"{baseline.name} held {held} bytes, a full cache of the table's layers is {full}"
         yield message, "memory.full_kv_bytes", str(full), f"about {held}"
-    if claim.basis == "analytic" and held is not None and full > held * (1 + thresholds.MEMORY_GAP):
+    if claim.basis == "analytic" and held is not None and full > held * (1 + MEMORY_GAP.value):
         message = f"the saving is against {full} bytes, {baseline.name} held {held}"
         yield message, "memory.full_kv_bytes", str(full), f"at most {held}"
 
@@ -215,6 +223,7 @@ def _of_oracle(view: ReportView, claim: Claim, table: ArmMemory) -> Iterator[Fau
     why="What was saved in the cache was spent elsewhere; the machine needed more memory, not less.",
     fix="Find what the arm allocates; claim a saving only where the run as a whole has it.",
     blocks=BLOCKS,
+    example=Example(bad="K/V 43.9 times smaller, the measured peak rose", good="K/V smaller, and the peak fell too"),
 )
 def peak_rose(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The peak of the arm rose although its cache shrank."""

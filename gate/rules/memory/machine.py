@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gate.figures import kv_table
-from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, foreign_peer
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP
 from reports.records.measurement import Arm, Measurement
 
 Fault = tuple[str, str, str, str]
@@ -21,6 +21,8 @@ Fault = tuple[str, str, str, str]
     "context of a drafter that holds all K/V there is, shrinks, or does not grow with the prompt.",
     why="A saving, and a prefill rate by tokens, rest on lengths and bytes; edited alone, they contradict each other.",
     fix="Sum the bytes of the arrays and read the peak of the allocator, in every row.",
+    example=Example(bad="a peak of 1,000 bytes with 29 MB of K/V", good="a peak of 570 MB with 29 MB of K/V"),
+    thresholds=(MEMORY_GAP, CACHE_STEP),
 )
 def bytes_impossible(view: ReportView) -> Iterator[Finding]:
     """Peak, K/V bytes, memory and lengths of a row cannot all be true."""
@@ -49,7 +51,7 @@ def _growth(view: ReportView, arm: Arm) -> Iterator[Finding]:
     length, less = 0, 0
     for row in ordered if kv_table.has_context(arm) else ():
         tokens, more = row.prompt_tokens or 0, row.drafter_bytes_prefill or 0
-        if more < less or (whole and more == less and tokens - length > thresholds.CACHE_STEP):
+        if more < less or (whole and more == less and tokens - length > CACHE_STEP.value):
             message = f"{arm.name}: its drafter's context holds {more} bytes of {tokens} tokens, and {less} of {length}"
             yield Finding(message, arm.name, row.sample, "drafter_bytes_prefill", str(more), f"over {less}")
             return
@@ -98,7 +100,7 @@ def _bytes_a_position(view: ReportView) -> tuple[float, float] | None:
     held = [pair for row in view.oracle.measurements for pair in _held(row)]
     if not held:
         return None
-    least = max(found / (tokens + thresholds.CACHE_STEP + 2) for found, tokens, _ in held)
+    least = max(found / (tokens + CACHE_STEP.value + 2) for found, tokens, _ in held)
     return least, min(found / tokens for found, tokens, _ in held)
 
 
@@ -120,6 +122,6 @@ def _native(view: ReportView, arm: Arm, row: Measurement, size: tuple[float, flo
         if arm is view.oracle and (least > most or found == 0):
             message = f"{found} bytes for {tokens} positions; other rows of {arm.name} take another size a position"
             yield field, message, str(found), f"{least:.0f} bytes a position at least, {most:.0f} at most"
-        elif found < least * tokens * (1 - thresholds.MEMORY_GAP):
+        elif found < least * tokens * (1 - MEMORY_GAP.value):
             message = f"{found} bytes for {tokens} positions, of which {view.oracle.name if view.oracle else ''} takes "
             yield field, f"{message}{least:.0f} bytes each", str(found), f"at least {least * tokens:.0f}"

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from gate.figures import kv_table
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import MEMORY_GAP
 from gate.rules.memory.claimed import Fault, table_sums
 from reports.records.kv_memory import ArmMemory
 from reports.records.measurement import Arm
@@ -19,6 +20,8 @@ from reports.records.measurement import Arm
     "`formula_matches_run` that no row supports.",
     why="89.8 % less memory stood in a table, not in a claim; a figure nobody claims is quoted all the same.",
     fix="Let the runner write the table of the longest sample of each bounded arm, from its rows.",
+    example=Example(bad="1.5 MB measured by the table, 3.1 MB by its row", good="3.1 MB in the table and in its row"),
+    thresholds=(MEMORY_GAP,),
 )
 def memory_table(view: ReportView) -> Iterator[Finding]:
     """A table contradicts itself or the rows it is about."""

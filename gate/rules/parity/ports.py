@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gate.claims.untimed import parity_faults, parity_key, parity_shown
-from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView, drafts
-from gate.rulebook.rule import SPEEDUP, Finding
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_FAITHFULNESS_TOKENS, MIN_PARITY_TOKENS
 from reports.records.claims import Claim
 from reports.records.drafter_parity import ParityResult
 from reports.records.measurement import Arm, DrafterInfo
@@ -24,6 +24,8 @@ SMALL_MODEL = "model"
     fix="Run `k3 parity` for these weights, its report in the same folder, then `k3 gate conclude` this one. Where K3 "
     "ships what PyTorch proposed, `k3 parity --recorded` needs no PyTorch.",
     blocks=(*SPEEDUP, "acceptance"),
+    example=Example(bad="1.6x with drafter weights that no parity report names", good="a parity report of the weights"),
+    thresholds=(MIN_FAITHFULNESS_TOKENS, MIN_ARGMAX_AGREEMENT, MAX_LOGIT_GAP, MIN_PARITY_TOKENS),
 )
 def parity_required(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """No parity is known for the drafter's weights."""
@@ -56,9 +58,9 @@ def _is_faithful(view: ReportView, drafter: DrafterInfo) -> bool:
     checks = [model.faithfulness for model in models if model.role == "drafter" and model.weights == drafter.weights]
     return drafter.weights is not None and any(
         check is not None
-        and check.tokens >= thresholds.MIN_FAITHFULNESS_TOKENS
-        and check.argmax_agreement >= thresholds.MIN_ARGMAX_AGREEMENT
-        and 0 <= check.largest_logit_gap <= thresholds.MAX_LOGIT_GAP
+        and check.tokens >= MIN_FAITHFULNESS_TOKENS.value
+        and check.argmax_agreement >= MIN_ARGMAX_AGREEMENT.value
+        and 0 <= check.largest_logit_gap <= MAX_LOGIT_GAP.value
         for check in checks
     )
 
@@ -74,7 +76,7 @@ def _has_drafter_model(view: ReportView) -> bool:
     "PARITY_FAILED",
     title="Two runtimes of a drafter that disagree",
     catches="Parity blocks in which the runtimes propose different tokens, of a runtime compared with itself, with "
-    f"blocks or tokens missing, or with fewer than {thresholds.MIN_PARITY_TOKENS} tokens of distinct blocks; a "
+    f"blocks or tokens missing, or with fewer than {MIN_PARITY_TOKENS.value} tokens of distinct blocks; a "
     "recorded reference that is none of the recordings K3 ships, or not what that recording holds, block after block; "
     "or a live one whose runtime is not installed or was not asked for.",
     why="In f32 a disagreement is a fault. In lower precision it may be a tie, and nothing in the file tells which. A "
@@ -82,6 +84,8 @@ def _has_drafter_model(view: ReportView) -> bool:
     fix="Compare in float32 on both sides until every token agrees; then the lower precision inherits it.",
     severity="withheld",
     blocks=("drafter_parity", *SPEEDUP, "acceptance"),
+    example=Example(bad="float32 against float32, 412 of 420 tokens agree", good="420 of 420 tokens agree"),
+    thresholds=(MIN_PARITY_TOKENS,),
 )
 def parity_failed(view: ReportView) -> Iterator[Finding]:
     """The parity that the report carries does not hold."""

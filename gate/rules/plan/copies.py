@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
 from reports.records.measurement import Arm, Measurement
 
 
@@ -14,6 +14,7 @@ from reports.records.measurement import Arm, Measurement
     catches="Two rows, of one arm or of two, with exactly the same prefill and decode seconds.",
     why="An arm copied over another is a self-comparison, and a row copied into new repeats is a sample of one.",
     fix="Measure every row.",
+    example=Example(bad="two rows of 1.204873 s and 3.918236 s alike", good="rows whose times differ, as clocks do"),
 )
 def copied_rows(view: ReportView) -> Iterator[Finding]:
     """Two rows share their times to the last digit."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
 from reports.records.claims import Claim
 from reports.records.measurement import Arm, Measurement
 from reports.records.plan import PromptRecord, prompts_digest
@@ -17,6 +17,7 @@ from reports.records.plan import PromptRecord, prompts_digest
     "is not the one the oracle was given.",
     why="A shorter prompt is faster, and a needle that was moved is easier to find.",
     fix="Tokenise each prompt once, give the same tokens to every arm and record their digest in every row.",
+    example=Example(bad="two arms with different digests for sample 3", good="the same digest in both"),
 )
 def prompt_mismatch(view: ReportView) -> Iterator[Finding]:
     """The prompt of a row is unknown or another one than it must be."""
@@ -59,6 +60,7 @@ def _different(arm: Arm, row: Measurement, asked: PromptRecord | None, other: Me
     catches="Two samples of the workload, or of an arm, with the same prompt digest.",
     why="One prompt repeated three times is n = 1, however the rows are numbered.",
     fix="Generate distinct prompts; run one prompt several times as repeats of one sample.",
+    example=Example(bad="samples 0 to 4 with one prompt digest", good="a digest of its own for every sample"),
 )
 def prompt_repeated(view: ReportView) -> Iterator[Finding]:
     """Distinct samples share a prompt."""
@@ -88,6 +90,7 @@ def _shared(prompts: list[tuple[int, str | None]], arm: str | None) -> Iterator[
     why="Sink and window are kept; a needle in them is recalled by an arm that restores nothing.",
     fix="Place needles behind the sink and more than a window before the question, as the workload does.",
     blocks=("restoration_recall",),
+    example=Example(bad="a needle 40 tokens before the question, window 64", good="a needle 300 tokens before it"),
 )
 def needle_exposed(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The needle of a prompt was not evicted when the question was read."""
@@ -118,6 +121,7 @@ def needle_exposed(view: ReportView, claim: Claim) -> Iterator[Finding]:
     catches="A workload digest that is missing or is not the one recomputed from the prompt digests and answers.",
     why="Answers and prompts edited after the run leave the old digest behind; without one, edits leave no trace.",
     fix="Do not edit prompts; generate them anew with another seed.",
+    example=Example(bad="a prompt swapped under the old workload digest", good="the digest of the prompts that ran"),
 )
 def workload_digest(view: ReportView) -> Iterator[Finding]:
     """The stated digest of the prompt set is stale."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView, row_key
-from gate.rulebook.rule import SPEEDUP, Finding
+from gate.rulebook.rule import SPEEDUP, Example, Finding
 from reports.records.claims import Claim
 from reports.records.measurement import Arm
 
@@ -17,6 +17,7 @@ from reports.records.measurement import Arm
     why="Dropping the rows that came out badly is the oldest doctoring; an interrupted run is not a result yet.",
     fix="Run the same command again: it goes on where it stopped. Never remove rows.",
     severity="withheld",
+    example=Example(bad="3 repeats planned, 44 of 45 rows", good="3 repeats planned, 45 of 45 rows"),
 )
 def run_incomplete(view: ReportView) -> Iterator[Finding]:
     """The measured rows are not the planned ones."""
@@ -76,6 +77,7 @@ def _imported_samples(view: ReportView) -> Iterator[Finding]:
     "gaps or other runs than the rows.",
     why="Drift, warm-up and interleaving are judged by the order; edited in one place, it contradicts the other.",
     fix="Let the runner write down the order; do not move rows.",
+    example=Example(bad="a row that says 7th, a plan that says 9th", good="rows and plan give the same order"),
 )
 def run_order(view: ReportView) -> Iterator[Finding]:
     """`order` of the rows and `plan.order` do not say the same."""
@@ -110,6 +112,7 @@ def run_order(view: ReportView) -> Iterator[Finding]:
     "several arms in a role that can be filled once (oracle, null, needle-free).",
     why="Which of two oracles is the baseline? The slower one, if the author may choose.",
     fix="Keep one record of each; give another configuration another name and role.",
+    example=Example(bad="two rows of sample 3, repeat 0 in one arm", good="one row a sample and repeat"),
 )
 def duplicate_records(view: ReportView) -> Iterator[Finding]:
     """Something that identifies a record is not unique."""
@@ -170,6 +173,7 @@ def _twice(what: str, field: str, keys: Iterable[object], arm: str | None = None
     why="A machine that warms up or throttles makes whatever ran first look better or worse.",
     fix="Within each sample and repeat run every arm, forwards and backwards in turn (ABBA).",
     blocks=(*SPEEDUP, "null_ratio"),
+    example=Example(bad="all runs of the oracle, then all of the arm", good="oracle, arm, arm, oracle, ..."),
 )
 def arms_not_interleaved(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The rows of arm and baseline did not run side by side."""

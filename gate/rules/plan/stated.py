@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
 from reports.report import Report
 
 _OPTIONS = ("samples", "repeats", "seed", "max_new_tokens", "prefill_chunk")
@@ -23,6 +23,7 @@ Fault = tuple[str, str, str, str]
     "workload of another kind than the report.",
     why="The command line is what a reader repeats; where it asks for another run, that is the run he will get.",
     fix="Let the runner record what it was asked and what it did.",
+    example=Example(bad="`samples=500` among the overrides, 5 samples planned", good="`samples=5`, 5 planned"),
 )
 def plan_contradicted(view: ReportView) -> Iterator[Finding]:
     """The same fact stands in two places, differently."""

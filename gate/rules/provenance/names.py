@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import Threshold
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -13,8 +14,10 @@ _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 _FIGURE = re.compile(r"\d\s*(?:x\b|×|%|times\b|fold\b|percent\b|tok\w*\s*/\s*s)", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\s_-]+")
-LABEL_LENGTH = 100
-"""Characters of a label; presets allow as many."""
+
+LABEL_LENGTH = Threshold(
+    "LABEL_LENGTH", 100, "characters", meaning="Of a label; what is longer is no label.", source="presets allow as many"
+)
 
 
 @evidence_rule(
@@ -24,6 +27,8 @@ LABEL_LENGTH = 100
     "states a figure (`5x faster`), or is `native_ar_baseline` in another spelling.",
     why="Names stand in every headline: a Cyrillic `o` makes a second oracle, a line break a headline of its own.",
     fix="Name arms as presets do; say in the label what ran, and leave the figures to the gate.",
+    example=Example(bad="labelled `k3 fused, 5x faster`", good="labelled `k3 fused, prompt lookup, blocks of 8`"),
+    thresholds=(LABEL_LENGTH,),
 )
 def name_unfit(view: ReportView) -> Iterator[Finding]:
     """The name or the label of an arm says something by its spelling."""
@@ -45,7 +50,7 @@ def _label_fault(arm: Arm) -> str | None:
         return f"is on an arm of role {arm.role}, which is presented as nothing else"
     if label is None or label == NATIVE_BASELINE_LABEL:
         return None
-    if not (label.isascii() and label.isprintable()) or len(label) > LABEL_LENGTH:
+    if not (label.isascii() and label.isprintable()) or len(label) > LABEL_LENGTH.value:
         return "is not plain text"
     if _SEPARATORS.sub("_", label.strip()).lower() == NATIVE_BASELINE_LABEL:
         return f"is not {NATIVE_BASELINE_LABEL}, and reads like it"

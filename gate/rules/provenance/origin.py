@@ -3,10 +3,16 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 
-from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView
-from gate.rulebook.rule import ALL_METRICS, Finding
+from gate.rulebook.rule import ALL_METRICS, Example, Finding
+from gate.rulebook.thresholds import (
+    MAX_LOGIT_GAP,
+    MIN_ARGMAX_AGREEMENT,
+    MIN_FAITHFULNESS_TOKENS,
+    MIN_RUN_AGREEMENT,
+    Threshold,
+)
 from reports.records.claims import Claim
 from reports.records.measurement import Arm
 from reports.records.provenance import Faithfulness, ModelInfo
@@ -27,6 +33,7 @@ FLOAT32 = "float32"
     why="A figure that nobody can measure again is an anecdote.",
     fix="Write reports with `k3 eval`; what another tool does not record cannot be cited.",
     severity="withheld",
+    example=Example(bad="no commit, no host, no package versions", good="commit, argv, host and packages recorded"),
 )
 def provenance_missing(view: ReportView) -> Iterator[Finding]:
     """A field needed to repeat the run is absent."""
@@ -69,6 +76,7 @@ def _lacking(report: Report) -> Iterator[str]:
     why="K3 did not measure it, and reads such files leniently: rounded figures, unknown estimators, uncounted rows.",
     fix="Measure with `k3 eval`. An import is for auditing, not for citing.",
     blocks=ALL_METRICS,
+    example=Example(bad="a speed-up in a file of llama-bench", good="the same comparison measured by K3"),
 )
 def imported_unverified(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The report was made from another tool's file."""
@@ -85,6 +93,7 @@ def imported_unverified(view: ReportView, claim: Claim) -> Iterator[Finding]:
     why="The commit names code that did not run; the code that ran is gone.",
     fix="Commit, then measure.",
     severity="withheld",
+    example=Example(bad="commit 3f2a... with `dirty` true", good="the same commit, nothing changed beside it"),
 )
 def dirty_tree(view: ReportView) -> Iterator[Finding]:
     """The tree was dirty, or may have been."""
@@ -104,6 +113,7 @@ def dirty_tree(view: ReportView) -> Iterator[Finding]:
     why="A name is not a model: a conversion under the same name had another RoPE base.",
     fix="Record id, digest of the weights, architecture and dtype of every model that was loaded.",
     severity="withheld",
+    example=Example(bad="a verifier named `my-model`, no digest", good="its id, revision and weight digest"),
 )
 def model_unidentified(view: ReportView) -> Iterator[Finding]:
     """A model that took part cannot be told from another."""
@@ -164,6 +174,15 @@ def _not_listed(arm: str | None, field: str, role: str, found: str, count: int) 
     return Finding(message, arm=arm, field=field, found=found, allowed=f"a model of role {role}")
 
 
+MIN_RUN_TOKENS = Threshold(
+    "MIN_RUN_TOKENS",
+    64,
+    "positions",
+    meaning="Positions on which a verifier of another type than float32 must have been compared in that type.",
+    source="a choice: twice as many as in float32, since ties differ",
+)
+
+
 @evidence_rule(
     "MODEL_UNFAITHFUL",
     title="The loaded verifier is not the model it claims to be",
@@ -173,6 +192,11 @@ def _not_listed(arm: str | None, field: str, role: str, found: str, count: int) 
     why="mlx-lm read a config without its RoPE base: logits off by 14.7, argmax 96 %, and the needle test passed.",
     fix="Run `k3 models verify NAME`, then measure again; where its type is at fault, convert it to float32.",
     severity="withheld",
+    example=Example(
+        bad="argmax agreement 0.961 with the reference, logits off by 14.7 (a wrong RoPE base)",
+        good="argmax agreement 1.0, largest logit gap 0.0002",
+    ),
+    thresholds=(MIN_FAITHFULNESS_TOKENS, MIN_ARGMAX_AGREEMENT, MAX_LOGIT_GAP, MIN_RUN_AGREEMENT, MIN_RUN_TOKENS),
 )
 def model_unfaithful(view: ReportView) -> Iterator[Finding]:
     """The verifier's logits were not checked, or are wrong."""
@@ -186,16 +210,16 @@ def model_unfaithful(view: ReportView) -> Iterator[Finding]:
             yield _unfaithful(
                 model, f"was compared with {checked.reference}", checked.reference, "another implementation"
             )
-        if checked.tokens < thresholds.MIN_FAITHFULNESS_TOKENS:
-            least = f"at least {thresholds.MIN_FAITHFULNESS_TOKENS:g}"
+        if checked.tokens < MIN_FAITHFULNESS_TOKENS.value:
+            least = f"at least {MIN_FAITHFULNESS_TOKENS.value:g}"
             yield _unfaithful(
                 model, f"was compared on {checked.tokens} tokens, {least} are", str(checked.tokens), least
             )
-        if checked.argmax_agreement < thresholds.MIN_ARGMAX_AGREEMENT:
-            found, least = f"{checked.argmax_agreement:.4g}", f"at least {thresholds.MIN_ARGMAX_AGREEMENT:g}"
+        if checked.argmax_agreement < MIN_ARGMAX_AGREEMENT.value:
+            found, least = f"{checked.argmax_agreement:.4g}", f"at least {MIN_ARGMAX_AGREEMENT.value:g}"
             yield _unfaithful(model, f"agrees with {checked.reference} on {found} of the tokens; {least}", found, least)
-        if not 0 <= checked.largest_logit_gap <= thresholds.MAX_LOGIT_GAP:
-            found, most = f"{checked.largest_logit_gap:.4g}", f"0 to {thresholds.MAX_LOGIT_GAP:g}"
+        if not 0 <= checked.largest_logit_gap <= MAX_LOGIT_GAP.value:
+            found, most = f"{checked.largest_logit_gap:.4g}", f"0 to {MAX_LOGIT_GAP.value:g}"
             yield _unfaithful(model, f"has logits {found} off those of {checked.reference}; {most}", found, most)
         yield from _unfaithful_as_run(model, checked)
 
@@ -208,12 +232,12 @@ def _unfaithful_as_run(model: ModelInfo, checked: Faithfulness) -> Iterator[Find
         yield _unfaithful(model, f"is {own} and was compared as it runs in {found}", found, str(own))
     if run is None:
         return
-    if run.tokens < thresholds.MIN_RUN_TOKENS:
-        least = f"at least {thresholds.MIN_RUN_TOKENS:g}"
+    if run.tokens < MIN_RUN_TOKENS.value:
+        least = f"at least {MIN_RUN_TOKENS.value:g}"
         message = f"was compared in {run.dtype}, as it runs, on {run.tokens} tokens, {least} are needed"
         yield _unfaithful(model, message, str(run.tokens), least)
-    if run.argmax_agreement < thresholds.MIN_RUN_AGREEMENT:
-        found, least = f"{run.argmax_agreement:.4g}", f"at least {thresholds.MIN_RUN_AGREEMENT:g}"
+    if run.argmax_agreement < MIN_RUN_AGREEMENT.value:
+        found, least = f"{run.argmax_agreement:.4g}", f"at least {MIN_RUN_AGREEMENT.value:g}"
         message = f"agrees in {run.dtype}, as it runs, with {checked.reference} on {found} of the tokens; {least}"
         yield _unfaithful(model, message, found, least)
 

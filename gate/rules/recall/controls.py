@@ -2,11 +2,39 @@
 
 from collections.abc import Iterator
 
-from gate.rulebook import thresholds
 from gate.rulebook.report_view import ReportView, drafts
 from gate.rulebook.rule import Finding
+from gate.rulebook.thresholds import Threshold
 from gate.rules.streams.greedy import audit_of
 from reports.records.measurement import Arm, Measurement
+
+EVICTION_GAP = Threshold(
+    "EVICTION_GAP",
+    0.05,
+    "relative distance",
+    meaning="Between the evictions of an arm and of its control, by position that left the window.",
+    source="a choice: streams of unequal length end differently",
+)
+
+NEEDLE_FREE_RECALL_CEILING = Threshold(
+    "NEEDLE_FREE_RECALL_CEILING",
+    0.0,
+    "share of rows",
+    meaning="Rows without a needle that may say its code.",
+    source="a code recalled from a haystack without it was not recalled",
+)
+
+NEEDLE_FREE_LENGTH = Threshold(
+    "NEEDLE_FREE_LENGTH",
+    0.1,
+    "relative distance",
+    meaning="Between the lengths of a prompt and of its needle-free twin.",
+    source="they differ by one line",
+)
+
+NEEDLE_FREE_LENGTH_TOKENS = Threshold(
+    "NEEDLE_FREE_LENGTH_TOKENS", 32, "tokens", meaning="The same for short prompts.", source="they differ by one line"
+)
 
 
 def right_control_faults(arm: Arm, control: Arm) -> Iterator[Finding]:
@@ -34,7 +62,7 @@ def right_control_faults(arm: Arm, control: Arm) -> Iterator[Finding]:
             yield Finding(message, control.name, row.sample, "stream_audit", "none", "an audit")
             return
         ours, other = _evicting_layers(arm, row), _evicting_layers(control, twin)
-        if ours is None or other is None or abs(ours - other) > thresholds.EVICTION_GAP * ours:
+        if ours is None or other is None or abs(ours - other) > EVICTION_GAP.value * ours:
             yield Finding(
                 f"{control.name}, sample {row.sample}: evicted {twin.evicted_positions} positions, {arm.name} "
                 f"{row.evicted_positions}; the control evicts the same",
@@ -95,11 +123,11 @@ def _sample_fault(view: ReportView, arm: Arm, sample: int, rows: list[Measuremen
     if (
         ours is None
         or theirs is None
-        or abs(ours - theirs) > max(thresholds.NEEDLE_FREE_LENGTH_TOKENS, thresholds.NEEDLE_FREE_LENGTH * ours)
+        or abs(ours - theirs) > max(NEEDLE_FREE_LENGTH_TOKENS.value, NEEDLE_FREE_LENGTH.value * ours)
     ):
         return f"a prompt of {theirs} tokens, with the needle {ours}", "prompt_tokens", str(theirs), f"about {ours}"
     said = [row for row in rows if main.answer.casefold() in (row.text or "").casefold()]
     share = len(said) / len(rows)
-    if share > thresholds.NEEDLE_FREE_RECALL_CEILING:
+    if share > NEEDLE_FREE_RECALL_CEILING.value:
         return f"says {main.answer} though no needle is in its prompt", "text", f"{share:.3g}", "0"
     return None

@@ -5,14 +5,21 @@ from itertools import pairwise
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import Threshold
 from reports.records.plan import PromptRecord
-
-DEPTH_SLACK = 1e-6
-"""Distance allowed between a needle's depth and its first token over the length."""
 
 Fault = tuple[str, str, str, str]
 """Field, message, found, allowed."""
+
+
+DEPTH_SLACK = Threshold(
+    "DEPTH_SLACK",
+    1e-6,
+    "share of the prompt",
+    meaning="Between a needle's recorded depth and its first token over the length.",
+    source="a choice: far less than one token of the longest prompt",
+)
 
 
 @evidence_rule(
@@ -22,6 +29,8 @@ Fault = tuple[str, str, str, str]
     "depth that is not the needle's place, a needle-free prompt without its twin, with a needle, or of another answer.",
     why="Whether a needle lay outside sink and window is read off these positions.",
     fix="Record positions and depth where the prompt is tokenised; edit none.",
+    example=Example(bad="a depth of 0.5 for a needle at 81 of 659", good="a depth of 0.123 for a needle at 81 of 659"),
+    thresholds=(DEPTH_SLACK,),
 )
 def needle_arithmetic(view: ReportView) -> Iterator[Finding]:
     """Positions of a prompt, or a prompt and its twin, contradict each other."""
@@ -43,7 +52,7 @@ def _positions(prompt: PromptRecord) -> Iterator[Fault]:
         if place > end or (place == end and name != "needle_first"):
             yield name, f"{name} is {place}, {after} {end}", str(place), f"before {end}"
     depth, first, count = prompt.needle_depth, prompt.needle_first, prompt.token_count
-    if depth is not None and first is not None and count and abs(depth - first / count) > DEPTH_SLACK:
+    if depth is not None and first is not None and count and abs(depth - first / count) > DEPTH_SLACK.value:
         message = f"needle_depth is {depth:.6g}, its place {first} of {count}"
         yield "needle_depth", message, f"{depth:.6g}", f"{first / count:.6g}"
 

@@ -5,11 +5,18 @@ from collections.abc import Iterator, Sequence
 from gate.figures import derive
 from gate.figures.intervals import Share, newcombe
 from gate.figures.what_ran import natively, restored
-from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import RECALL, Finding
-from gate.rules.recall.controls import needle_free_faults, right_control_faults
+from gate.rulebook.rule import RECALL, Example, Finding
+from gate.rulebook.thresholds import ORACLE_RECALL_FLOOR, RESTORATION_S_PER_POSITION, Threshold
+from gate.rules.recall.controls import (
+    EVICTION_GAP,
+    NEEDLE_FREE_LENGTH,
+    NEEDLE_FREE_LENGTH_TOKENS,
+    NEEDLE_FREE_RECALL_CEILING,
+    needle_free_faults,
+    right_control_faults,
+)
 from reports.records.claims import Claim, RecallClaim
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, Measurement
 
@@ -25,6 +32,8 @@ MOST_PROMPTS = 1000
     why="The model's own cache recalls everything it is long enough for; that says nothing about the system.",
     fix="Claim `native_baseline_recall` for a labelled baseline; make the system run for anything else.",
     blocks=("restoration_recall", "arm_recall", "native_baseline_recall"),
+    example=Example(bad="a native arm claims restoration_recall", good="it claims native_baseline_recall"),
+    thresholds=(RESTORATION_S_PER_POSITION,),
 )
 def baseline_recall_claim(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Recall is claimed under another arm's name."""
@@ -62,6 +71,10 @@ def baseline_recall_claim(view: ReportView, claim: Claim) -> Iterator[Finding]:
     why="A run whose restoration took 1 ms for 5,000 tokens restored nothing, and recalled 5 of 5 from its own layers.",
     fix="Count restored positions where they are written; claim recall by restoration only if every row restored.",
     blocks=("restoration_recall",),
+    example=Example(
+        bad="recall by restoration over 5 rows, 3 of them restored", good="recall by restoration, every row restored"
+    ),
+    thresholds=(RESTORATION_S_PER_POSITION,),
 )
 def recall_scope(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Not every row ran with restoration."""
@@ -98,6 +111,8 @@ def _hardly(arm: Arm, row: Measurement) -> bool:
     why="A test that could not have failed proves nothing: exact full-attention layers alone recall 5 of 5.",
     fix="Add an arm of role control: the same engine, exact layers, sink, window and eviction, restoration `ablate`.",
     blocks=("restoration_recall",),
+    example=Example(bad="recall 5/5 by restoration, no other arm", good="the same layers, nothing restored: 0/5"),
+    thresholds=(EVICTION_GAP,),
 )
 def control_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """There is no control, or it is another experiment."""
@@ -125,16 +140,30 @@ def control_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
         yield from right_control_faults(arm, control)
 
 
+CONTROL_DIFFERENCE_FLOOR = Threshold(
+    "CONTROL_DIFFERENCE_FLOOR",
+    0.2,
+    "share of prompts",
+    meaning="The 95 % interval of (arm - control) recall must stay above it.",
+    source="a choice: one prompt of five may be luck",
+)
+
+
 @claim_rule(
     "CONTROL_RECALL_HIGH",
     title="The coupon: a control that recalls as well, or cannot be told apart",
     catches="A claim of recall by restoration whose control recalls nearly as much: the 95 % interval of the "
-    f"difference reaches below {thresholds.CONTROL_DIFFERENCE_FLOOR:g}. So it does where the prompts are too few to "
+    f"difference reaches below {CONTROL_DIFFERENCE_FLOOR.value:g}. So it does where the prompts are too few to "
     "tell arm and control apart; the message then says how many with the same shares would do.",
     why="Recall carried by exact or native layers is there whatever the restoration does.",
     fix="Restore the layers that carry recall instead of keeping them exact, or claim no more than `arm_recall`; where "
     "the prompts are too few, ask more of them (`--samples`).",
     blocks=("restoration_recall",),
+    example=Example(
+        bad="arm 5/5, control 5/5: the exact layers carry it; or 2/2 and 0/2, which luck explains",
+        good="arm 5/5, control 0/5",
+    ),
+    thresholds=(CONTROL_DIFFERENCE_FLOOR,),
 )
 def control_recall_high(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The difference between arm and control is not clear."""
@@ -150,17 +179,17 @@ def control_recall_high(view: ReportView, claim: Claim) -> Iterator[Finding]:
             yield Finding(message, control.name, field="correct", found="none", allowed="every row")
             continue
         difference = newcombe(ours, theirs)
-        if difference.low < thresholds.CONTROL_DIFFERENCE_FLOOR:
+        if difference.low < CONTROL_DIFFERENCE_FLOOR.value:
             enough = prompts_to_tell(ours, theirs)
             few = f"; {ours.total} prompts are too few to tell, {enough} with these shares would do" if enough else ""
             yield Finding(
                 f"{arm.name} recalls {ours.correct} of {ours.total}, its control {control.name} {theirs.correct} of "
                 f"{theirs.total}: the difference {difference.value:.3g} [{difference.low:.3g}, {difference.high:.3g}] "
-                f"must stay above {thresholds.CONTROL_DIFFERENCE_FLOOR:g}{few}",
+                f"must stay above {CONTROL_DIFFERENCE_FLOOR.value:g}{few}",
                 arm=arm.name,
                 field="correct",
                 found=f"{difference.low:.3g}",
-                allowed=f"at least {thresholds.CONTROL_DIFFERENCE_FLOOR:g}",
+                allowed=f"at least {CONTROL_DIFFERENCE_FLOOR.value:g}",
             )
 
 
@@ -169,12 +198,12 @@ def prompts_to_tell(ours: Share, theirs: Share) -> int | None:
 
     Shares that a number of prompts cannot have are rounded to the arm's disadvantage.
     """
-    if ours.rate - theirs.rate <= thresholds.CONTROL_DIFFERENCE_FLOOR:
+    if ours.rate - theirs.rate <= CONTROL_DIFFERENCE_FLOOR.value:
         return None  # the interval reaches below its middle, however many prompts there are
     for total in range(ours.total + 1, MOST_PROMPTS + 1):
         arm = Share(ours.correct * total // ours.total, total)
         control = Share(-(-theirs.correct * total // theirs.total), total)
-        if newcombe(arm, control).low >= thresholds.CONTROL_DIFFERENCE_FLOOR:
+        if newcombe(arm, control).low >= CONTROL_DIFFERENCE_FLOOR.value:
             return total
     return None
 
@@ -183,11 +212,13 @@ def prompts_to_tell(ours: Share, theirs: Share) -> int | None:
     "ORACLE_RECALL_LOW",
     title="A workload the model cannot do",
     catches="A claim about recall, the oracle's own included, while the oracle itself recalls under "
-    f"{thresholds.ORACLE_RECALL_FLOOR:g}, or was not scored.",
+    f"{ORACLE_RECALL_FLOOR.value:g}, or was not scored.",
     why="Where the plain model fails, an arm that recalls as much as it has recalled nothing; and a 0 of the oracle is "
     "about the prompts or the token budget, not about the model's cache.",
     fix="Ask shorter or easier prompts, allow more new tokens, or take a model that can answer them.",
     blocks=RECALL,
+    example=Example(bad="the oracle itself recalls 2/5", good="the oracle recalls 5/5"),
+    thresholds=(ORACLE_RECALL_FLOOR,),
 )
 def oracle_recall_low(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The oracle recalls too little."""
@@ -196,15 +227,15 @@ def oracle_recall_low(view: ReportView, claim: Claim) -> Iterator[Finding]:
     if oracle is None or found is None:
         name = oracle.name if oracle is not None else None
         message = f"{name or 'no oracle'}: its recall is not known, so {claim.arm}'s says nothing"
-        yield Finding(message, name, field="correct", found="none", allowed=f"{thresholds.ORACLE_RECALL_FLOOR:g}")
-    elif found.rate < thresholds.ORACLE_RECALL_FLOOR:
+        yield Finding(message, name, field="correct", found="none", allowed=f"{ORACLE_RECALL_FLOOR.value:g}")
+    elif found.rate < ORACLE_RECALL_FLOOR.value:
         yield Finding(
-            f"{oracle.name}: recalls {found.correct} of {found.total}; at least {thresholds.ORACLE_RECALL_FLOOR:g} is "
+            f"{oracle.name}: recalls {found.correct} of {found.total}; at least {ORACLE_RECALL_FLOOR.value:g} is "
             "needed: the workload or its token budget does not fit the model",
             arm=oracle.name,
             field="correct",
             found=f"{found.rate:.3g}",
-            allowed=f"at least {thresholds.ORACLE_RECALL_FLOOR:g}",
+            allowed=f"at least {ORACLE_RECALL_FLOOR.value:g}",
         )
 
 
@@ -216,6 +247,8 @@ def oracle_recall_low(view: ReportView, claim: Claim) -> Iterator[Finding]:
     why="A code that is guessed, or stands elsewhere in the prompt, is recalled by every arm and by no cache.",
     fix="Add the needle-free control: every haystack with its needle line replaced, decoded by the oracle's engine.",
     blocks=RECALL,
+    example=Example(bad="a code recalled from a haystack without it", good="0/5 from haystacks without a needle"),
+    thresholds=(NEEDLE_FREE_RECALL_CEILING, NEEDLE_FREE_LENGTH, NEEDLE_FREE_LENGTH_TOKENS),
 )
 def needle_control(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The needle-free control is missing, another experiment, or recalls."""

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import RECALL, Finding
+from gate.rulebook.rule import RECALL, Example, Finding
+from gate.rulebook.thresholds import DEGENERATE_LINE_LENGTH, DEGENERATE_LINES, DEGENERATE_REPEATS, DEGENERATE_UNIT
 from reports.records.codec_rows import CodecSample, KvQuantResult, OracleSample, SecondQuestion
 from reports.scoring import find_answer, first_turn, is_degenerate, score
 
@@ -19,6 +20,8 @@ KV_CODEC = ("kv_codec_worthwhile",)
     why="8 of 8 were recalled on a workload whose answer was empty, and 5 of 5 in streams that ended in a repeat.",
     fix="Record the answer of every prompt and the text of every row; let the workload score, and edit nothing.",
     blocks=(*RECALL, *KV_CODEC),
+    example=Example(bad="counted as right: the prompt's echo", good="counted as right: an answer that ends by itself"),
+    thresholds=(DEGENERATE_LINES, DEGENERATE_LINE_LENGTH, DEGENERATE_UNIT, DEGENERATE_REPEATS),
 )
 def recall_scoring(view: ReportView) -> Iterator[Finding]:
     """Each stored score is formed again from the text."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from gate.claims.timed import ratio_of, sides
 from gate.figures import derive
 from gate.figures.what_ran import natively
-from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, drafts, restores
-from gate.rulebook.rule import SPEEDUP, Finding
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.thresholds import MIN_DECODE_TOKENS, RESTORATION_S_PER_POSITION, Threshold
 from reports.records.claims import Claim, SpeedupClaim
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm
 
@@ -24,6 +24,10 @@ LOOP = "generate_step"
     fix=f"Make the engine do what the arm says. A loop of one's own over the native cache is labelled "
     f"`{NATIVE_BASELINE_LABEL}` and records a decode loop other than the oracle's.",
     blocks=SPEEDUP,
+    example=Example(
+        bad="an arm that runs the oracle's own loop, claimed 1.2x", good="the same ratio reported as the A/A band"
+    ),
+    thresholds=(RESTORATION_S_PER_POSITION,),
 )
 def self_comparison(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Nothing ran in the arm that the baseline does not do."""
@@ -58,50 +62,63 @@ def _foreign_peer(arm: Arm, baseline: Arm) -> bool:
     return arm.role == "peer" and arm.engine != baseline.engine
 
 
+MIN_SPEEDUP_SAMPLES = Threshold(
+    "MIN_SPEEDUP_SAMPLES",
+    5,
+    "prompts",
+    meaning="Distinct prompts that an arm needs before a ratio is printed.",
+    source="the smoke that became a headline had one",
+)
+
+
 @claim_rule(
     "SPEEDUP_SAMPLES",
     title="Too few prompts for a ratio",
-    catches=f"Fewer than {thresholds.MIN_SPEEDUP_SAMPLES} distinct prompts in the arm or its baseline.",
+    catches=f"Fewer than {MIN_SPEEDUP_SAMPLES.value} distinct prompts in the arm or its baseline.",
     why="The smoke that became a headline had n=1; one prompt run three times was called n=3.",
     fix="Measure more prompts. Repeats of one prompt are repeats, whatever their sample numbers.",
     blocks=SPEEDUP,
+    example=Example(bad="one prompt, repeated three times", good="5 distinct prompts, 3 repeats each"),
+    thresholds=(MIN_SPEEDUP_SAMPLES,),
 )
 def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Fewer than five distinct prompts."""
     for arm in sides(view, claim) or ():
         found = len(set(derive.prompt_of(arm.measurements).values()))
-        if found < thresholds.MIN_SPEEDUP_SAMPLES:
+        if found < MIN_SPEEDUP_SAMPLES.value:
             yield Finding(
                 f"{arm.name}: {found} distinct prompt{'s' if found != 1 else ''}; a ratio needs at least "
-                f"{thresholds.MIN_SPEEDUP_SAMPLES}",
+                f"{MIN_SPEEDUP_SAMPLES.value}",
                 arm=arm.name,
                 field="prompt_digest",
                 found=str(found),
-                allowed=f"at least {thresholds.MIN_SPEEDUP_SAMPLES}",
+                allowed=f"at least {MIN_SPEEDUP_SAMPLES.value}",
             )
 
 
 @claim_rule(
     "SPEEDUP_DECODE_TOKENS",
     title="Streams too short to time",
-    catches=f"A median of fewer than {thresholds.MIN_DECODE_TOKENS} decode tokens in the arm or its baseline, or rows "
+    catches=f"A median of fewer than {MIN_DECODE_TOKENS.value} decode tokens in the arm or its baseline, or rows "
     "that do not record them.",
     why="Eight tokens take half a second; what is measured is how decoding starts.",
     fix="Decode the full budget (`ignore_turn_stop`) with at least 33 new tokens.",
     blocks=SPEEDUP,
+    example=Example(bad="median of 8 decode tokens", good="median of 128 decode tokens"),
+    thresholds=(MIN_DECODE_TOKENS,),
 )
 def decode_tokens(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The median stream is too short."""
     for arm in sides(view, claim) or ():
         found = derive.median_of(row.decode_tokens for row in arm.measurements)
-        if found is None or found < thresholds.MIN_DECODE_TOKENS:
+        if found is None or found < MIN_DECODE_TOKENS.value:
             shown = f"a median of {found:g}" if found is not None else "an unknown number of"
             yield Finding(
-                f"{arm.name}: {shown} decode tokens; a ratio needs at least {thresholds.MIN_DECODE_TOKENS}",
+                f"{arm.name}: {shown} decode tokens; a ratio needs at least {MIN_DECODE_TOKENS.value}",
                 arm=arm.name,
                 field="decode_tokens",
                 found=f"{found:g}" if found is not None else "none",
-                allowed=f"at least {thresholds.MIN_DECODE_TOKENS}",
+                allowed=f"at least {MIN_DECODE_TOKENS.value}",
             )
 
 
@@ -113,6 +130,7 @@ def decode_tokens(view: ReportView, claim: Claim) -> Iterator[Finding]:
     why="End to end, prefill decides: 21 s against 146 s for the same work made 2.58x.",
     fix="Time prefill and decode apart in every row, and claim the decode-only ratio beside any other.",
     blocks=SPEEDUP,
+    example=Example(bad="a ratio of end-to-end times", good="a ratio of decode tok/s, prefill left out"),
 )
 def decode_only_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The decode-only ratio cannot be derived, or is not stated."""
@@ -150,6 +168,9 @@ def decode_only_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
     why="A 3.46x was 0.53x once the prefill that made it possible was counted.",
     fix="Claim the end-to-end ratio beside the decode-only one; the reader sees both.",
     blocks=("decode_speedup",),
+    example=Example(
+        bad="3.46x decode-only, 0.53x with the prefill, and only the first is claimed", good="both ratios are claimed"
+    ),
 )
 def prefill_left_out(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The end-to-end interval lies on the other side of 1 and is not claimed."""
@@ -179,6 +200,7 @@ def prefill_left_out(view: ReportView, claim: Claim) -> Iterator[Finding]:
     why="One clock that stops before the last token and one that does not measure different things.",
     fix="Time both arms by the same events and record the scope in both.",
     blocks=SPEEDUP,
+    example=Example(bad="one arm timed in stages, the other end to end", good="both timed in stages"),
 )
 def scope_mismatch(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The two scopes are not known to be the same."""
@@ -204,6 +226,7 @@ def scope_mismatch(view: ReportView, claim: Claim) -> Iterator[Finding]:
     why="Against a naive loop that synchronises on every token, plain decoding is a speed-up.",
     fix=f"Decode the oracle with `mlx_lm.generate.{LOOP}` over the native cache, and record it.",
     blocks=SPEEDUP,
+    example=Example(bad="an oracle of an own, slow loop", good="an oracle decoded by generate_step"),
 )
 def oracle_loop(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The baseline is not the verifier alone in its reference loop."""
@@ -230,14 +253,27 @@ def oracle_loop(view: ReportView, claim: Claim) -> Iterator[Finding]:
         )
 
 
+MAX_PREFILL_SPREAD = Threshold(
+    "MAX_PREFILL_SPREAD",
+    3.0,
+    "ratio",
+    meaning="Largest over smallest prefill seconds a token within an arm.",
+    source="identical prefills of 35 s and 146 s came from a machine that swapped",
+)
+
+
 @claim_rule(
     "SPEEDUP_PREFILL_VARIANCE",
     title="Prefill times that scatter",
     catches="Prefill seconds a prompt token, the median over a sample's repeats, of which the largest is over "
-    f"{thresholds.MAX_PREFILL_SPREAD:g} times the smallest within the arm or its baseline, or rows without them.",
+    f"{MAX_PREFILL_SPREAD.value:g} times the smallest within the arm or its baseline, or rows without them.",
     why="Identical prefills of 35 s and 146 s say that the machine swapped, and so did everything else it timed.",
     fix="Run on an idle machine with room for the model, warmed up over the same shapes.",
     blocks=SPEEDUP,
+    example=Example(
+        bad="prefill from 21.5 s to 146 s for equal prompts", good="prefill from 20.1 s to 22.7 s for equal prompts"
+    ),
+    thresholds=(MAX_PREFILL_SPREAD,),
 )
 def prefill_variance(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The spread of prefill within an arm, by tokens."""
@@ -246,14 +282,14 @@ def prefill_variance(view: ReportView, claim: Claim) -> Iterator[Finding]:
         if rates is None:
             message = f"{arm.name}: not every row records prefill seconds and prompt tokens"
             yield Finding(message, arm.name, field="prefill_s", found="none", allowed="every row")
-        elif max(rates) > thresholds.MAX_PREFILL_SPREAD * min(rates):
+        elif max(rates) > MAX_PREFILL_SPREAD.value * min(rates):
             spread = max(rates) / min(rates) if min(rates) > 0 else float("inf")
             yield Finding(
                 f"{arm.name}: prefill took {min(rates) * 1e3:.4g} to {max(rates) * 1e3:.4g} ms a token (median "
                 f"{statistics.median(rates) * 1e3:.4g}), {spread:.3g} times as much; at most "
-                f"{thresholds.MAX_PREFILL_SPREAD:g}",
+                f"{MAX_PREFILL_SPREAD.value:g}",
                 arm=arm.name,
                 field="prefill_s",
                 found=f"{spread:.3g}",
-                allowed=f"at most {thresholds.MAX_PREFILL_SPREAD:g}",
+                allowed=f"at most {MAX_PREFILL_SPREAD.value:g}",
             )

@@ -7,21 +7,31 @@ from collections.abc import Iterator
 from gate.claims.timed import pairs_of, ratio_of, sides
 from gate.figures import derive, trend
 from gate.figures.intervals import Estimate
-from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import SPEEDUP, Finding
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.thresholds import Threshold
 from reports.records.claims import Claim
 from reports.records.measurement import Arm
+
+MIN_REPEATS = Threshold(
+    "MIN_REPEATS",
+    3,
+    "repeats",
+    meaning="Paired repeats that every sample needs.",
+    source="a choice: the fewest with a median that one outlier does not move",
+)
 
 
 @claim_rule(
     "SPEEDUP_REPEATS",
     title="Too few repeats",
-    catches=f"A sample that arm and baseline did not both run in {thresholds.MIN_REPEATS} or more repeats.",
+    catches=f"A sample that arm and baseline did not both run in {MIN_REPEATS.value} or more repeats.",
     why="With one run a sample, the noise of the machine and the effect cannot be told apart.",
-    fix=f"Run with `--repeats {thresholds.MIN_REPEATS}` or more.",
+    fix=f"Run with `--repeats {MIN_REPEATS.value}` or more.",
     blocks=SPEEDUP,
+    example=Example(bad="one run a prompt", good="3 runs a prompt, in alternating order"),
+    thresholds=(MIN_REPEATS,),
 )
 def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Fewer than three paired repeats of a sample."""
@@ -36,16 +46,16 @@ def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
         yield Finding(f"{arm.name}: no row was measured", arm.name, field="repeat", found="0", allowed="at least 3")
         return
     fewest = min(sorted(counts), key=counts.__getitem__)
-    if counts[fewest] < thresholds.MIN_REPEATS:
-        short = sum(count < thresholds.MIN_REPEATS for count in counts.values())
+    if counts[fewest] < MIN_REPEATS.value:
+        short = sum(count < MIN_REPEATS.value for count in counts.values())
         yield Finding(
             f"{arm.name}: sample {fewest} has {counts[fewest]} paired repeat{'s' if counts[fewest] != 1 else ''} (as "
-            f"few or fewer than needed in {short} of {len(counts)} samples); a ratio needs {thresholds.MIN_REPEATS}",
+            f"few or fewer than needed in {short} of {len(counts)} samples); a ratio needs {MIN_REPEATS.value}",
             arm=arm.name,
             sample=fewest,
             field="repeat",
             found=str(counts[fewest]),
-            allowed=f"at least {thresholds.MIN_REPEATS}",
+            allowed=f"at least {MIN_REPEATS.value}",
         )
 
 
@@ -56,6 +66,7 @@ def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
     why="1.27 became 0.97 without one of its samples: the median was carried by a single prompt.",
     fix="Measure more prompts and repeats, or claim nothing. A slow-down whose interval lies below 1 is a finding.",
     blocks=SPEEDUP,
+    example=Example(bad="1.08x, interval 0.94x to 1.21x", good="1.62x, interval 1.55x to 1.70x"),
 )
 def interval(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The paired ratio cannot be told from 1."""
@@ -94,6 +105,7 @@ def interval(view: ReportView, claim: Claim) -> Iterator[Finding]:
     why="Without the oracle measured twice nobody knows what a ratio of 1.05 is worth on that machine.",
     fix="Run the oracle again as an arm of role null, interleaved with the others.",
     blocks=(*SPEEDUP, "null_ratio"),
+    example=Example(bad="1.04x, the A/A band reaches 1.05x", good="1.62x, the A/A band is 0.98x to 1.02x"),
 )
 def null_band(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The effect does not leave the A/A band, or there is no such band."""
@@ -164,6 +176,7 @@ def _inside(view: ReportView, claim: Claim, both: tuple[Arm, Arm], null: Arm) ->
     why="The second arm finds warm caches and a hot chip; a fixed order turns that into an effect.",
     fix="Alternate the order of arms within each sample and repeat (ABBA), as `k3 eval` does.",
     blocks=SPEEDUP,
+    example=Example(bad="1.9x when it runs first, 1.1x when second", good="1.63x first, 1.61x second"),
 )
 def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The order of the two arms makes the ratio, or it cannot be told."""
@@ -205,6 +218,9 @@ def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
     why="A chip that throttles makes whatever runs later slow, and the arm with the luckier places fast.",
     fix="Let the machine reach its steady state before the run; cool it, or run shorter.",
     blocks=SPEEDUP,
+    example=Example(
+        bad="the oracle slows by 40 %, the claim is 1.2x", good="the oracle slows by 2 %, the claim is 1.6x"
+    ),
 )
 def drift(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The baseline's trend over the run is larger than the effect."""
@@ -224,14 +240,33 @@ def drift(view: ReportView, claim: Claim) -> Iterator[Finding]:
         )
 
 
+WARMUP_OUTLIER = Threshold(
+    "WARMUP_OUTLIER",
+    1.5,
+    "ratio",
+    meaning="First run of an arm over the median of its others, a token, above which it paid for a warm-up.",
+    source="a choice; the cold start that was met took 143 s a block, then 0.3 s",
+)
+
+MIN_TIMED_RUNS = Threshold(
+    "MIN_TIMED_RUNS",
+    3,
+    "runs",
+    meaning="Runs of an arm that its first one can be told from.",
+    source="a median of the others needs two of them",
+)
+
+
 @claim_rule(
     "SPEEDUP_WARMUP",
     title="A first run that paid for the others",
-    catches=f"A first run of the arm or its baseline that took over {thresholds.WARMUP_OUTLIER:g} times the median of "
+    catches=f"A first run of the arm or its baseline that took over {WARMUP_OUTLIER.value:g} times the median of "
     "its other runs, a token, with no warm-up of that arm recorded.",
     why="The first run compiles, allocates and reads weights from disk: 143 s a block, then 0.3.",
     fix="Warm every arm up over the shapes that are timed, and record it (`plan.warmups`).",
     blocks=SPEEDUP,
+    example=Example(bad="the first run takes 9 s, the others 3 s", good="a recorded warm-up, then 3 s in every run"),
+    thresholds=(WARMUP_OUTLIER, MIN_TIMED_RUNS),
 )
 def warmup(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The first run is an outlier and nothing warmed the arm up."""
@@ -241,17 +276,17 @@ def warmup(view: ReportView, claim: Claim) -> Iterator[Finding]:
         if arm.name in warmed:
             continue
         for stage, costs in (("prefill_s", trend.prefill_costs(arm)), ("decode_s", trend.decode_costs(arm))):
-            if len(costs) < 3:
+            if len(costs) < MIN_TIMED_RUNS.value:
                 continue
             usual = statistics.median(costs[1:])
-            if costs[0] > thresholds.WARMUP_OUTLIER * usual > 0:
+            if costs[0] > WARMUP_OUTLIER.value * usual > 0:
                 yield Finding(
                     f"{arm.name}: its first run took {costs[0] / usual:.3g} times the median of the others, a token, "
                     "and no warm-up is recorded",
                     arm=arm.name,
                     field=stage,
                     found=f"{costs[0] / usual:.3g}",
-                    allowed=f"at most {thresholds.WARMUP_OUTLIER:g}, or a warm-up",
+                    allowed=f"at most {WARMUP_OUTLIER.value:g}, or a warm-up",
                 )
 
 

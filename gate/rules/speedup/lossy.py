@@ -6,7 +6,7 @@ from gate.claims.timed import sides
 from gate.figures import derive
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, lossless
-from gate.rulebook.rule import SPEEDUP, Finding
+from gate.rulebook.rule import SPEEDUP, Example, Finding
 from reports.records.claims import Claim
 
 
@@ -19,6 +19,10 @@ from reports.records.claims import Claim
     "went astray may well be easier to draft for.",
     fix="Claim the arm's recall and saving; compare its speed with the same restoration decoded step by step.",
     blocks=SPEEDUP,
+    example=Example(
+        bad="a fused arm over f_theta at 1.6x that continues 17 of 20 prompts as the oracle does",
+        good="the same ratio of an arm that continues all 20 so",
+    ),
 )
 def speedup_lossy(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """A lossy arm is said to be faster, and did not do the oracle's work."""

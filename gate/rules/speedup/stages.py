@@ -3,16 +3,61 @@
 import math
 from collections.abc import Iterator
 
-from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import Threshold
 from reports.records.measurement import Arm, Measurement, Speculation
 
 TIMES = ("prefill_s", "decode_s", "e2e_s", "restoration_s", "aux_s")
 TOTALS = ("draft_s", "verify_s", "extend_s", "rollback_s")
 Fault = tuple[str, str, str, str]
 """Field, message, number found, number allowed."""
+
+
+STAGE_SLACK_S = Threshold(
+    "STAGE_SLACK_S",
+    0.001,
+    "s",
+    meaning="Seconds by which stages may miss the time they are stages of, beside the relative slack.",
+    source="clocks are read between the stages",
+)
+
+STAGE_SLACK_RELATIVE = Threshold(
+    "STAGE_SLACK_RELATIVE",
+    0.005,
+    "share of the time",
+    meaning="The same as a share of that time.",
+    source="clocks are read between the stages",
+)
+
+IMPORTED_STAGE_SLACK_S = Threshold(
+    "IMPORTED_STAGE_SLACK_S",
+    0.010,
+    "s",
+    meaning="The same for imported rows, whose stages are rounded each.",
+    source="the predecessor's sums miss by up to 6 ms",
+)
+
+IMPORTED_STAGE_SLACK_RELATIVE = Threshold(
+    "IMPORTED_STAGE_SLACK_RELATIVE",
+    0.02,
+    "share of the time",
+    meaning="The same as a share.",
+    source="the predecessor's sums miss by up to 6 ms",
+)
+
+LEAST_TOKEN_S = Threshold(
+    "LEAST_TOKEN_S",
+    1e-7,
+    "s",
+    meaning="Seconds that a token takes at least, read or decoded.",
+    source="a rack of accelerators does a million a second",
+)
+
+MOST_STAGE_S = Threshold(
+    "MOST_STAGE_S", 1e6, "s", meaning="Seconds that a stage of one row takes at most.", source="eleven days"
+)
 
 
 @evidence_rule(
@@ -22,6 +67,17 @@ Fault = tuple[str, str, str, str]
     "that are negative, zero where work was done, not finite, or shorter or longer than any machine takes.",
     why="The cheapest way to a headline is to divide one time by two and leave the others as they are.",
     fix="Write down the times as they were measured; one clock, read at the same events in every arm.",
+    example=Example(
+        bad="prefill 3.0 s, decode 2.0 s, end to end 4.0 s", good="prefill 3.0 s, decode 2.0 s, end to end 5.0 s"
+    ),
+    thresholds=(
+        STAGE_SLACK_S,
+        STAGE_SLACK_RELATIVE,
+        IMPORTED_STAGE_SLACK_S,
+        IMPORTED_STAGE_SLACK_RELATIVE,
+        LEAST_TOKEN_S,
+        MOST_STAGE_S,
+    ),
 )
 def stage_arithmetic(view: ReportView) -> Iterator[Finding]:
     """A time is impossible, or the times of a row contradict each other."""
@@ -44,9 +100,9 @@ def _impossible(row: Measurement) -> Iterator[Fault]:
             allowed = "over 0" if worked else "0 or more"
             yield name, f"{name} is {seconds}; it must be {allowed}", str(seconds), allowed
     for name, tokens in (("prefill_s", row.prompt_tokens), ("decode_s", row.decode_tokens)):
-        seconds, least = getattr(row, name), (tokens or 0) * thresholds.LEAST_TOKEN_S
-        if seconds is not None and (0 < seconds < least or seconds > thresholds.MOST_STAGE_S):
-            allowed = f"{least:.3g} to {thresholds.MOST_STAGE_S:g}"
+        seconds, least = getattr(row, name), (tokens or 0) * LEAST_TOKEN_S.value
+        if seconds is not None and (0 < seconds < least or seconds > MOST_STAGE_S.value):
+            allowed = f"{least:.3g} to {MOST_STAGE_S.value:g}"
             yield (
                 name,
                 f"{name} is {seconds:.6g} for {tokens} tokens; {allowed} s is possible",
@@ -70,8 +126,8 @@ def _missing_time(view: ReportView, row: Measurement) -> Iterator[Fault]:
 def slack_of(view: ReportView, seconds: float) -> float:
     """Seconds by which parts may miss a whole of `seconds`: less for rows of our own than for rounded imports."""
     if view.imported:
-        return thresholds.IMPORTED_STAGE_SLACK_S + thresholds.IMPORTED_STAGE_SLACK_RELATIVE * abs(seconds)
-    return thresholds.STAGE_SLACK_S + thresholds.STAGE_SLACK_RELATIVE * abs(seconds)
+        return IMPORTED_STAGE_SLACK_S.value + IMPORTED_STAGE_SLACK_RELATIVE.value * abs(seconds)
+    return STAGE_SLACK_S.value + STAGE_SLACK_RELATIVE.value * abs(seconds)
 
 
 def _block_times(view: ReportView, row: Measurement, said: Speculation) -> Iterator[Fault]:

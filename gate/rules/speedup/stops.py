@@ -2,12 +2,28 @@
 
 from collections.abc import Iterator
 
-from gate.rulebook import thresholds
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, row_key
-from gate.rulebook.rule import SPEEDUP, Finding
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.thresholds import Threshold
 from reports.records.claims import Claim
 from reports.records.measurement import Arm, Measurement
+
+MAX_TOKENS_SPREAD = Threshold(
+    "MAX_TOKENS_SPREAD",
+    4.0,
+    "ratio",
+    meaning="Most over fewest decode tokens among the rows of an arm.",
+    source="a choice: rows of 128 beside rows of 7 make a median of nothing",
+)
+
+MAX_PAIR_TOKENS_RATIO = Threshold(
+    "MAX_PAIR_TOKENS_RATIO",
+    1.1,
+    "ratio",
+    meaning="Longer over shorter stream of a pair; beyond it the ratio compares stops.",
+    source="a choice: a tenth",
+)
 
 
 @claim_rule(
@@ -18,6 +34,10 @@ from reports.records.measurement import Arm, Measurement
     why="A median over samples of 128 and 7 tokens compares where streams ended, not how fast they came.",
     fix="Decode the full budget in every arm (`ignore_turn_stop`), and record why each stream ended.",
     blocks=SPEEDUP,
+    example=Example(
+        bad="the arm stops after 40 tokens, the oracle after 128", good="both decode their full budget of 128"
+    ),
+    thresholds=(MAX_TOKENS_SPREAD, MAX_PAIR_TOKENS_RATIO),
 )
 def early_stop(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Arm and baseline did not stop alike."""
@@ -31,14 +51,14 @@ def early_stop(view: ReportView, claim: Claim) -> Iterator[Finding]:
             yield from _stops(view, arm, row, baseline, partner)
     for one in (arm, baseline):
         counts = [row.decode_tokens for row in one.measurements if row.decode_tokens]
-        if counts and max(counts) / min(counts) > thresholds.MAX_TOKENS_SPREAD:
+        if counts and max(counts) / min(counts) > MAX_TOKENS_SPREAD.value:
             yield Finding(
                 f"{one.name}: {min(counts)} to {max(counts)} decode tokens; at most "
-                f"{thresholds.MAX_TOKENS_SPREAD:g} times as many are comparable",
+                f"{MAX_TOKENS_SPREAD.value:g} times as many are comparable",
                 arm=one.name,
                 field="decode_tokens",
                 found=f"{max(counts) / min(counts):.3g}",
-                allowed=f"at most {thresholds.MAX_TOKENS_SPREAD:g}",
+                allowed=f"at most {MAX_TOKENS_SPREAD.value:g}",
             )
 
 
@@ -53,9 +73,9 @@ def _stops(view: ReportView, arm: Arm, row: Measurement, baseline: Arm, partner:
         if tokens != base or ours is None:
             message = f"{where}: {tokens} decode tokens against {base}; the ratio needs both"
             yield Finding(message, arm.name, row.sample, "decode_tokens", str(tokens), str(base))
-    elif max(tokens, base) / min(tokens, base) > thresholds.MAX_PAIR_TOKENS_RATIO:
+    elif max(tokens, base) / min(tokens, base) > MAX_PAIR_TOKENS_RATIO.value:
         message = f"{where}: {tokens} decode tokens against {base}"
-        allowed = f"within a factor of {thresholds.MAX_PAIR_TOKENS_RATIO:g} of {base}"
+        allowed = f"within a factor of {MAX_PAIR_TOKENS_RATIO.value:g} of {base}"
         yield Finding(message, arm.name, row.sample, "decode_tokens", str(tokens), allowed)
 
 

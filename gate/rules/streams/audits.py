@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, lossless
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
 from gate.rules.streams.greedy import audit_of, departure
 from reports.records.measurement import Arm, AuditedStream, Measurement
 
@@ -17,6 +17,10 @@ from reports.records.measurement import Arm, AuditedStream, Measurement
     why="A control made to fail with a text editor keeps the audit of the stream it really had.",
     fix="Audit the streams of every arm, the controls' too, and edit none.",
     blocks=("restoration_recall", "arm_recall", "kv_saving"),
+    example=Example(
+        bad="a control that says another code, audited without a mismatch",
+        good="its audit: 3.8 logits from the oracle's token",
+    ),
 )
 def stream_audit_silent(view: ReportView) -> Iterator[Finding]:
     """A departure from the oracle's stream that the audit of the arm does not explain."""

@@ -3,17 +3,46 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, foreign_peer, lossless, row_key
-from gate.rulebook.rule import SPEEDUP, Finding
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.thresholds import (
+    DEGENERATE_LINE_LENGTH,
+    DEGENERATE_LINES,
+    DEGENERATE_REPEATS,
+    DEGENERATE_UNIT,
+    MIN_DECODE_TOKENS,
+    Threshold,
+)
 from reports.records.measurement import Arm, AuditedStream, Measurement, Mismatch
-from reports.scoring import DEGENERATE_REPEATS, is_degenerate
-
-TOKEN_UNIT = 4
-"""Longest unit, in tokens, whose repetition at the tail is looked for; a token is two characters or more."""
+from reports.scoring import is_degenerate
 
 NEEDS_STREAMS = (*SPEEDUP, "token_identity", "acceptance", "restoration_recall")
+
+
+NEAR_TIE_GAP = Threshold(
+    "NEAR_TIE_GAP",
+    0.01,
+    "logits",
+    meaning="Gap under which another argmax is a numerical tie in float32.",
+    source="L=1 against L=8 differ by 5e-5 at most; the smallest top-2 gap met was 0.016",
+)
+
+NEAR_TIE_GAP_FLOAT16 = Threshold(
+    "NEAR_TIE_GAP_FLOAT16",
+    0.05,
+    "logits",
+    meaning="The same for a verifier in float16.",
+    source="its logits near 32 are 0.03 apart",
+)
+
+NEAR_TIE_GAP_BFLOAT16 = Threshold(
+    "NEAR_TIE_GAP_BFLOAT16",
+    0.25,
+    "logits",
+    meaning="The same for bfloat16.",
+    source="logits near 32 are 0.25 apart, and ties were seen to flip in one token of 150 to 190",
+)
 
 
 @evidence_rule(
@@ -24,6 +53,11 @@ NEEDS_STREAMS = (*SPEEDUP, "token_identity", "acceptance", "restoration_recall")
     "loop it stands in the way of that peer's claims only.",
     why="A ring cache rolled back wrongly diverges at token 2 to 7, and its tokens come as fast as right ones.",
     fix="Repair the rollback or the mask; a lossy engine is an arm with a restoration mode that says so.",
+    example=Example(
+        bad="a fused stream leaves the verifier's argmax by a gap of 2.4",
+        good="every token is the argmax, or tied within 0.01",
+    ),
+    thresholds=(NEAR_TIE_GAP, NEAR_TIE_GAP_FLOAT16, NEAR_TIE_GAP_BFLOAT16),
 )
 def stream_divergence(view: ReportView) -> Iterator[Finding]:
     """Greedy output differs from the verifier's, or from the oracle's."""
@@ -59,8 +93,8 @@ def tie_gap(view: ReportView) -> float:
     """The logit gap up to which another argmax is a numerical tie, in the verifier's precision."""
     dtype = view.verifier.dtype if view.verifier is not None else None
     if dtype == "bfloat16":
-        return thresholds.NEAR_TIE_GAP_BFLOAT16
-    return thresholds.NEAR_TIE_GAP_FLOAT16 if dtype == "float16" else thresholds.NEAR_TIE_GAP
+        return NEAR_TIE_GAP_BFLOAT16.value
+    return NEAR_TIE_GAP_FLOAT16.value if dtype == "float16" else NEAR_TIE_GAP.value
 
 
 def _departures(view: ReportView, arm: Arm, tie: float) -> Iterator[Finding]:
@@ -126,6 +160,7 @@ def _equal(row: Measurement, other: Measurement) -> bool:
     "whose token is not the one emitted there.",
     why="An audit copied from another run, or of the tokens before they were edited, proves nothing about these.",
     fix="Audit the streams that the report holds, after the run and before the file is written.",
+    example=Example(bad="40 tokens checked of a stream of 48", good="48 tokens checked of a stream of 48"),
 )
 def stream_audit_mismatch(view: ReportView) -> Iterator[Finding]:
     """Audit and rows disagree about what was emitted."""
@@ -169,6 +204,7 @@ def _audit_fault(stream: AuditedStream, ids: tuple[int, ...]) -> str | None:
     fix="Keep the token ids of every row and audit every distinct stream, teacher-forced.",
     severity="withheld",
     blocks=NEEDS_STREAMS,
+    example=Example(bad="a fused arm without `stream_audit`", good="every distinct stream of the arm audited"),
 )
 def stream_unaudited(view: ReportView) -> Iterator[Finding]:
     """A stream of the oracle or of a lossless arm under test was not audited."""
@@ -190,6 +226,15 @@ def stream_unaudited(view: ReportView) -> Iterator[Finding]:
             )
 
 
+REPEATED_TOKENS = Threshold(
+    "REPEATED_TOKENS",
+    4,
+    "tokens",
+    meaning="Longest unit of tokens whose repetition at the tail of a stream is looked for.",
+    source="a token is two characters or more, and a unit of text has eight",
+)
+
+
 @evidence_rule(
     "OUTPUT_DEGENERATE",
     title="A stream that collapsed into a repeat",
@@ -198,6 +243,8 @@ def stream_unaudited(view: ReportView) -> Iterator[Finding]:
     why="A runaway repeat is accepted draft after draft: it inflates accept lengths, and the answer before it is luck.",
     fix="Find the fault that made the stream collapse; if the verifier itself collapses, change the prompts.",
     severity="withheld",
+    example=Example(bad="`la la la la la la la la la`", good="`The code is BETA-1409.`"),
+    thresholds=(DEGENERATE_LINES, DEGENERATE_LINE_LENGTH, DEGENERATE_UNIT, DEGENERATE_REPEATS, REPEATED_TOKENS),
 )
 def output_degenerate(view: ReportView) -> Iterator[Finding]:
     """A stream of an arm under test collapsed."""
@@ -205,7 +252,7 @@ def output_degenerate(view: ReportView) -> Iterator[Finding]:
     tails: dict[tuple[int, ...], bool] = {}
     for arm in view.under_test:
         for row in arm.measurements:
-            text, tail = row.text or "", (row.token_ids or ())[-DEGENERATE_REPEATS * TOKEN_UNIT :]
+            text, tail = row.text or "", (row.token_ids or ())[-DEGENERATE_REPEATS.value * REPEATED_TOKENS.value :]
             if text not in texts:
                 texts[text] = is_degenerate(text)
             if tail not in tails:
@@ -225,19 +272,21 @@ def output_degenerate(view: ReportView) -> Iterator[Finding]:
 
 
 def _repeats(tail: tuple[int, ...]) -> bool:
-    """The tokens end in `DEGENERATE_REPEATS` equal units of 1 to `TOKEN_UNIT`, whatever their text was edited to."""
-    spans = ((unit, unit * DEGENERATE_REPEATS) for unit in range(1, TOKEN_UNIT + 1))
+    """The tokens end in `DEGENERATE_REPEATS` equal units of up to `REPEATED_TOKENS`, whatever the text says."""
+    spans = ((unit, unit * DEGENERATE_REPEATS.value) for unit in range(1, REPEATED_TOKENS.value + 1))
     return any(len(tail) >= span and tail[-span:-unit] == tail[unit - span :] for unit, span in spans)
 
 
 @evidence_rule(
     "STREAM_REPEATED",
     title="Different prompts, the same stream",
-    catches=f"Two samples of an arm with different prompts and the same {thresholds.MIN_DECODE_TOKENS} or more tokens.",
+    catches=f"Two samples of an arm with different prompts and the same {MIN_DECODE_TOKENS.value} or more tokens.",
     why="A prompt copied under a digest of its own is one sample; its stream, token for token, gives it away.",
     fix="Ask distinct prompts. Where the verifier really says the same to two of them, leave one out.",
     severity="withheld",
     blocks=(*SPEEDUP, "null_ratio", "token_identity", "acceptance"),
+    example=Example(bad="48 equal tokens for two prompts", good="a stream of its own for every prompt"),
+    thresholds=(MIN_DECODE_TOKENS,),
 )
 def stream_repeated(view: ReportView) -> Iterator[Finding]:
     """A long stream was emitted for two prompts."""
@@ -246,7 +295,7 @@ def stream_repeated(view: ReportView) -> Iterator[Finding]:
         for row in arm.measurements:
             ids = row.token_ids or ()
             other = first.setdefault(ids, row)
-            if len(ids) > thresholds.MIN_DECODE_TOKENS and other.sample != row.sample:
+            if len(ids) > MIN_DECODE_TOKENS.value and other.sample != row.sample:
                 yield Finding(
                     f"{arm.name}: samples {other.sample} and {row.sample} are different prompts with the same "
                     f"{len(ids)} tokens",

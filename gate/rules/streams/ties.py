@@ -2,22 +2,32 @@
 
 from collections.abc import Iterator
 
-from gate.rulebook import thresholds
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, lossless
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import Threshold
 from gate.rules.streams.greedy import NEEDS_STREAMS
+
+MAX_TIES = Threshold(
+    "MAX_TIES",
+    0.002,
+    "share of tokens",
+    meaning="Ties among the audited tokens of an arm in float32, beside a first one.",
+    source="numerical noise of 5e-5 flips fewer than one token in 10,000",
+)
 
 
 @evidence_rule(
     "STREAM_TIES",
     title="More ties than numerical noise makes",
     catches="A lossless arm of a float32 verifier whose audit calls more than one token, and more than "
-    f"{thresholds.MAX_TIES:.1%} of all, another choice than the verifier's.",
+    f"{MAX_TIES.value:.1%} of all, another choice than the verifier's.",
     why="A gap shrunk to that of a tie excuses a divergence, one number at a time.",
     fix="Find the fault that makes the streams differ; let the audit write the gaps.",
     severity="withheld",
     blocks=NEEDS_STREAMS,
+    example=Example(bad="5 ties in 240 tokens of float32", good="no tie in 240 tokens, or one"),
+    thresholds=(MAX_TIES,),
 )
 def stream_ties(view: ReportView) -> Iterator[Finding]:
     """Mismatches that are small, and too many."""
@@ -28,7 +38,7 @@ def stream_ties(view: ReportView) -> Iterator[Finding]:
             continue
         streams = arm.stream_audit.streams
         ties, tokens = sum(len(one.mismatches) for one in streams), sum(one.tokens_checked for one in streams)
-        most = max(1, int(thresholds.MAX_TIES * tokens))
+        most = max(1, int(MAX_TIES.value * tokens))
         if ties > most:
             yield Finding(
                 f"{arm.name}: {ties} of {tokens} audited tokens are not the verifier's choice; in float32 ties make at "

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Finding
+from gate.rulebook.rule import Example, Finding
 from reports.records.measurement import Arm, Measurement
 from reports.records.plan import PlanInfo
 
@@ -19,6 +19,7 @@ Fault = tuple[str, str, str, str]
     "before it although it is said to have run out of it or must not stop, and equal tokens with different texts.",
     why="A rate is tokens by seconds: a count of 128 over a stream of 64 is a speed-up of two made with a text editor.",
     fix="Keep the emitted ids and derive the counts from them.",
+    example=Example(bad="48 token ids, 48 decode tokens", good="48 token ids, 47 decode tokens"),
 )
 def token_arithmetic(view: ReportView) -> Iterator[Finding]:
     """Counts, ids, stop reason and text of a row contradict each other or the plan."""

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.claims import untimed
-from gate.rulebook import thresholds
 from gate.rulebook.report_view import ReportView
+from gate.rulebook.thresholds import MIN_PARITY_TOKENS
 from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult, SecondQuestion
 from reports.records.drafter_parity import ParityBlock, ParityResult
 from reports.report import Report
@@ -55,7 +55,7 @@ def holds(result: ParityResult) -> bool:
 
 
 def test_parity_holds_from_the_least_number_of_tokens_on() -> None:
-    enough = thresholds.MIN_PARITY_TOKENS // 8
+    enough = MIN_PARITY_TOKENS.value // 8
     assert holds(parity(*blocks(enough)))
     assert not holds(parity(*blocks(enough - 1)))
 

@@ -5,9 +5,9 @@ import pytest
 from gate.judging.rule_set import all_rules, find_rule
 from gate.rulebook import registry, retired_codes
 from gate.rulebook.registry import evidence_rule, outside_rule
-from gate.rulebook.rule import ALL_METRICS
+from gate.rulebook.rule import ALL_METRICS, Example
 
-STORY = {"title": "t", "catches": "c", "why": "w", "fix": "f"}
+STORY = {"title": "t", "catches": "c", "why": "w", "fix": "f", "example": Example(bad="b", good="g")}
 
 
 def test_rules_are_sorted_and_unique():

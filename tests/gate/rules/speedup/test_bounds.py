@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.rulebook import thresholds
+from gate.rules.speedup.bounds import MAX_PREFILL_RATIO
 from tests.gate.asking import ask
 from tests.gate.case_files import cut_verification, halve_decode, third_of_prefill, too_fast
 from tests.gate.edits import edit_rows
@@ -54,7 +54,7 @@ def test_the_same_prefill_is_not_read_at_two_speeds():
     assert not ask("SPEEDUP_PREFILL_UNEQUAL", CODE, "e2e_speedup/native")
     found = ask("SPEEDUP_PREFILL_UNEQUAL", third_of_prefill(CODE), "e2e_speedup/native")
     assert float(found[0].found) == pytest.approx(3, rel=0.05)
-    assert str(thresholds.MAX_PREFILL_RATIO) in found[0].allowed
+    assert str(MAX_PREFILL_RATIO.value) in found[0].allowed
 
 
 def test_a_bounded_cache_is_read_at_its_own_speed():

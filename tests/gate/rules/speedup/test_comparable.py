@@ -3,7 +3,7 @@
 import pytest
 
 from gate.claims.timed import propose
-from gate.rulebook import thresholds
+from gate.rules.speedup.comparable import MAX_PREFILL_SPREAD
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
@@ -154,7 +154,7 @@ def test_prefill_may_vary_threefold_by_the_token(factor: float, fires: bool) -> 
     rows = next(arm for arm in report.arms if arm.name == "oracle").measurements
     costs = {row.sample: (row.prefill_s or 0) / (row.prompt_tokens or 1) for row in rows}
     low = min(costs, key=costs.__getitem__)
-    wanted = costs[low] * thresholds.MAX_PREFILL_SPREAD * factor
+    wanted = costs[low] * MAX_PREFILL_SPREAD.value * factor
     other = max(costs)
     report = scale(report, "oracle", prefill=wanted / costs[other], where=lambda row: row.sample == other)
     assert bool(ask("SPEEDUP_PREFILL_VARIANCE", report, NGRAM)) is fires

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.rulebook import thresholds
+from gate.rules.speedup.stages import IMPORTED_STAGE_SLACK_S, STAGE_SLACK_RELATIVE, STAGE_SLACK_S
 from reports.report import Imported
 from tests.gate.asking import ask
 from tests.gate.edits import edit_first_row, set_first_row
@@ -19,13 +19,13 @@ def shifted(report, seconds):
 @pytest.mark.parametrize("sign", [1, -1])
 def test_stages_may_miss_by_the_slack_and_no_more(sign):
     whole = CODE.arms[0].measurements[0].e2e_s
-    slack = thresholds.STAGE_SLACK_S + thresholds.STAGE_SLACK_RELATIVE * whole
+    slack = STAGE_SLACK_S.value + STAGE_SLACK_RELATIVE.value * whole
     assert not ask("STAGE_ARITHMETIC", shifted(CODE, sign * slack * 0.9))
     assert [finding.field for finding in ask("STAGE_ARITHMETIC", shifted(CODE, sign * slack * 1.2))] == ["e2e_s"]
 
 
 def test_imported_stages_are_rounded_each():
-    assert not ask("STAGE_ARITHMETIC", shifted(IMPORTED, thresholds.IMPORTED_STAGE_SLACK_S))
+    assert not ask("STAGE_ARITHMETIC", shifted(IMPORTED, IMPORTED_STAGE_SLACK_S.value))
 
 
 @pytest.mark.parametrize("field", ["prefill_s", "decode_s", "e2e_s"])

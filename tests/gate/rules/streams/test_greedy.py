@@ -3,7 +3,7 @@
 import pytest
 
 from gate.judging.judge import conclude, judge
-from gate.rulebook import thresholds
+from gate.rules.streams.greedy import NEAR_TIE_GAP, NEAR_TIE_GAP_BFLOAT16, NEAR_TIE_GAP_FLOAT16
 from reports.records.measurement import Mismatch
 from tests.gate.asking import ask
 from tests.gate.case_files import long_streams, same_stream
@@ -41,12 +41,12 @@ def test_a_token_that_is_not_the_argmax_diverges():
 @pytest.mark.parametrize(
     ("dtype", "gap", "diverges"),
     [
-        ("float32", thresholds.NEAR_TIE_GAP, False),
-        ("float32", thresholds.NEAR_TIE_GAP * 1.01, True),
-        ("bfloat16", thresholds.NEAR_TIE_GAP_BFLOAT16, False),
-        ("bfloat16", thresholds.NEAR_TIE_GAP_BFLOAT16 * 1.01, True),
-        ("float16", thresholds.NEAR_TIE_GAP_FLOAT16 * 1.01, True),
-        (None, thresholds.NEAR_TIE_GAP * 1.01, True),
+        ("float32", NEAR_TIE_GAP.value, False),
+        ("float32", NEAR_TIE_GAP.value * 1.01, True),
+        ("bfloat16", NEAR_TIE_GAP_BFLOAT16.value, False),
+        ("bfloat16", NEAR_TIE_GAP_BFLOAT16.value * 1.01, True),
+        ("float16", NEAR_TIE_GAP_FLOAT16.value * 1.01, True),
+        (None, NEAR_TIE_GAP.value * 1.01, True),
     ],
 )
 def test_a_tie_is_as_wide_as_the_verifiers_precision(dtype, gap, diverges):
