@@ -1,4 +1,4 @@
-"""The digest that names a model's weights in a report."""
+"""The digests that name a model's weights, config and tokenizer in a report."""
 
 import hashlib
 import os
@@ -8,11 +8,14 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from harness.base.errors import ModelError
 from harness.models.cache import cache_root
 from harness.models.folder import weight_files
 from reports.records.record import Digest, Record
 from reports.report import write_atomically
 
+CONFIGS = ("config.json", "generation_config.json")
+TOKENIZERS = ("tokenizer*", "vocab*", "merges.txt", "*token*.json", "chat_template*", "*.model", "*.tiktoken")
 _CHUNK = 8 * 1024**2
 
 
@@ -57,6 +60,29 @@ def known_digest(folder: Path) -> str | None:
     return _recall(folder, _stamps(weight_files(folder)))
 
 
+def config_digest(folder: Path) -> str | None:
+    """The digest of what the folder says about the architecture and about where streams end; None without such files.
+
+    Raises:
+        ModelError: a file cannot be read.
+    """
+    return _digest_of_present(folder, CONFIGS)
+
+
+def tokenizer_digest(folder: Path) -> str | None:
+    """The digest of what turns text into tokens: vocabulary, merges, special tokens, chat templates; None without.
+
+    Raises:
+        ModelError: a file cannot be read.
+    """
+    return _digest_of_present(folder, TOKENIZERS)
+
+
+def _digest_of_present(folder: Path, patterns: Iterable[str]) -> str | None:
+    found = sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
+    return compute_digest(found) if found else None
+
+
 def file_digest(path: Path) -> str:
     """`sha256:` over a file's bytes, read in pieces."""
     digest = hashlib.sha256()
@@ -65,11 +91,18 @@ def file_digest(path: Path) -> str:
 
 
 def compute_digest(files: Iterable[Path]) -> str:
-    """The digest of `weights_digest` over exactly these files, in this order, read now."""
+    """The digest of `weights_digest` over exactly these files, in this order, read now.
+
+    Raises:
+        ModelError: a file cannot be read.
+    """
     digest = hashlib.sha256()
     for path in files:
-        digest.update(path.name.encode() + b"\0" + path.stat().st_size.to_bytes(8, "big"))
-        _feed(digest, path)
+        try:
+            digest.update(path.name.encode() + b"\0" + path.stat().st_size.to_bytes(8, "big"))
+            _feed(digest, path)
+        except OSError as error:
+            raise ModelError(f"{path}: cannot be read: {error.strerror}: make it readable") from error
     return f"sha256:{digest.hexdigest()}"
 
 

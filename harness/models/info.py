@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
+from harness.models.digest import config_digest, tokenizer_digest
 from harness.models.faithfulness import load_faithfulness
 from harness.models.folder import read_config, read_header, weight_files
 from harness.models.resolve import ResolvedModel
@@ -25,6 +26,8 @@ def model_info(model: ResolvedModel, role: Role) -> ModelInfo:
         id=model.id,
         revision=model.revision,
         weights=model.weights,
+        config=config_digest(model.folder),
+        tokenizer=tokenizer_digest(model.folder),
         architecture=architecture(config),
         layer_types=layer_types(config),
         quantisation=model.quantisation or _quantisation(config),

@@ -6,7 +6,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from harness.base.errors import ModelError
-from harness.models.digest import known_digest, weights_digest
+from harness.models.digest import config_digest, known_digest, tokenizer_digest, weights_digest
 
 
 @pytest.fixture
@@ -67,3 +67,33 @@ def test_a_truncated_file_is_an_error_though_its_digest_is_known(folder: Path) -
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ModelError, match="truncated"):
         weights_digest(folder)
+
+
+def test_config_and_tokenizer_have_digests_of_their_own(folder: Path) -> None:
+    assert (config_digest(folder), tokenizer_digest(folder)) == (None, None)
+    (folder / "config.json").write_text("{}")
+    (folder / "tokenizer.json").write_text("{}")
+    config, tokenizer = config_digest(folder), tokenizer_digest(folder)
+    assert config != tokenizer
+    (folder / "README.md").write_text("neither")
+    assert (config_digest(folder), tokenizer_digest(folder)) == (config, tokenizer)
+
+
+@pytest.mark.parametrize("name", ["config.json", "generation_config.json"])
+def test_another_config_is_another_digest(folder: Path, name: str) -> None:
+    (folder / "config.json").write_text('{"rope_theta": 1000000.0}')
+    before = config_digest(folder), tokenizer_digest(folder)
+    (folder / name).write_text('{"rope_theta": 10000.0}')
+    assert config_digest(folder) != before[0]
+    assert tokenizer_digest(folder) == before[1]
+
+
+@pytest.mark.parametrize(
+    "name", ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "merges.txt", "chat_template.jinja"]
+)
+def test_another_tokenizer_is_another_digest(folder: Path, name: str) -> None:
+    (folder / "tokenizer.json").write_text("{}")
+    before = config_digest(folder), tokenizer_digest(folder)
+    (folder / name).write_text("[]")
+    assert tokenizer_digest(folder) != before[1]
+    assert config_digest(folder) == before[0]
