@@ -1,17 +1,17 @@
 """Where fetched models lie, and how a folder of the cache is worked on by one process at a time."""
 
-import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import platformdirs
 
 from harness.base.errors import ModelError
+from harness.base.file_lock import HeldError, file_lock
 from harness.models.registry import PackageSource
 
 CONVERTER = 1
@@ -36,17 +36,10 @@ def package_folder(name: str, source: PackageSource) -> Path:
 def exclusive(name: str, waiting: Callable[[], None]) -> Iterator[None]:
     """Hold the lock of model `name`; `waiting` is called once if another live process holds it.
 
-    The lock belongs to an open file, so it ends with its process however that dies.
-
     Raises:
         OSError: the cache is not writable, or its file system knows no locks.
     """
-    with _lock_file(name).open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waiting()
-            fcntl.flock(file, fcntl.LOCK_EX)
+    with file_lock(_lock_file(name), waiting):
         yield
 
 
@@ -73,11 +66,7 @@ def _remove_if_stale(folder: Path, held: str) -> None:
     if owner == held:
         shutil.rmtree(folder, ignore_errors=True)
         return
-    with _lock_file(owner).open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
+    with suppress(HeldError), file_lock(_lock_file(owner)):
         shutil.rmtree(folder, ignore_errors=True)
 
 

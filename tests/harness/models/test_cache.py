@@ -33,6 +33,7 @@ def test_a_workspace_is_gone_afterwards_and_what_a_killed_fetch_left_too(cache: 
         assert list((cache / "partial").iterdir()) == [space]
         (space / "file").touch()
     assert list((cache / "partial").iterdir()) == []
+    assert list((cache / "locks").iterdir()) == []
 
 
 def test_the_workspace_of_a_live_fetch_is_left_alone(cache: Path) -> None:
