@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gate.claims import untimed
-from gate.figures import derive, kv_table
-from gate.figures.derive import Pair
+from gate.figures.acceptance import acceptance_of
 from gate.figures.intervals import Estimate, Share, wilson
+from gate.figures.kv_memory import analytic_saving, kv_saving, table_of
+from gate.figures.paired_ratios import Pair, one_prompt_left_out, paired_ratios, ratio_estimate
+from gate.figures.prompt_shares import recall_of, token_identity
 from gate.rulebook.report_view import ReportView, chooses, drafts, lossless, restores
 from gate.rulebook.rule import SPEEDUP
 from reports.records.claims import (
@@ -45,7 +47,7 @@ def pairs_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> tuple[Pa
     """The paired ratios of two arms of the report, derived once."""
     key = ("pairs", arm.name, baseline.name, "e2e_speedup" if metric == "e2e_speedup" else "decode_speedup")
     if key not in view.memo:
-        view.memo[key] = derive.paired_ratios(arm, baseline, metric)
+        view.memo[key] = paired_ratios(arm, baseline, metric)
     found: tuple[Pair, ...] = view.memo[key]
     return found
 
@@ -54,7 +56,7 @@ def ratio_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> Estimate
     """The paired ratio of two arms of the report with its interval, derived once."""
     key = ("ratio", arm.name, baseline.name, "e2e_speedup" if metric == "e2e_speedup" else "decode_speedup")
     if key not in view.memo:
-        view.memo[key] = derive.ratio_estimate(pairs_of(view, arm, baseline, metric))
+        view.memo[key] = ratio_estimate(pairs_of(view, arm, baseline, metric))
     found: Estimate | None = view.memo[key]
     return found
 
@@ -69,9 +71,9 @@ def recompute(view: ReportView, claim: BaseClaim) -> Figures | None:
         case SpeedupClaim() | NullRatioClaim():
             return _ratio(view, claim, arm, baseline) if baseline is not None else None
         case RecallClaim():
-            return _share(derive.recall(arm))
+            return _share(recall_of(arm))
         case LosslessClaim():
-            return _share(derive.token_identity(arm, baseline)) if baseline is not None else None
+            return _share(token_identity(arm, baseline)) if baseline is not None else None
         case MemoryClaim():
             return _saving(view, claim, arm, baseline)
         case AcceptanceClaim():
@@ -83,9 +85,9 @@ def counted(view: ReportView, claim: BaseClaim) -> Share | None:
     """So many of so many, where the claim is about prompts or rows."""
     arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
     if isinstance(claim, RecallClaim) and arm is not None:
-        return derive.recall(arm)
+        return recall_of(arm)
     if isinstance(claim, LosslessClaim) and arm is not None and baseline is not None:
-        return derive.token_identity(arm, baseline)
+        return token_identity(arm, baseline)
     return None
 
 
@@ -99,7 +101,7 @@ def _ratio(view: ReportView, claim: SpeedupClaim | NullRatioClaim, arm: Arm, bas
     estimate = ratio_of(view, arm, baseline, claim.metric)
     if estimate is None:
         return None
-    rest = derive.leave_one_out(pairs_of(view, arm, baseline, claim.metric))
+    rest = one_prompt_left_out(pairs_of(view, arm, baseline, claim.metric))
     return Figures(estimate.value, (estimate.low, estimate.high), rest)
 
 
@@ -112,15 +114,15 @@ def _share(found: Share | None) -> Figures | None:
 
 def _saving(view: ReportView, claim: MemoryClaim, arm: Arm, baseline: Arm | None) -> Figures | None:
     if claim.basis == "measured":
-        saving = derive.kv_saving(arm, baseline) if baseline is not None else None
+        saving = kv_saving(arm, baseline) if baseline is not None else None
     else:
-        table = kv_table.table_of(view, arm)
-        saving = kv_table.analytic_saving(table) if table is not None else None
+        table = table_of(view, arm)
+        saving = analytic_saving(table) if table is not None else None
     return Figures(saving) if saving is not None else None
 
 
 def _acceptance(arm: Arm) -> Figures | None:
-    three = None if chooses(arm) else derive.acceptance(arm)
+    three = None if chooses(arm) else acceptance_of(arm)
     if three is None:
         return None
     return Figures(three.rate, committed_per_block=three.committed_per_block, by_position=three.by_position)

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from gate.figures import derive
 from gate.figures.intervals import Share
+from gate.figures.kv_memory import kv_saving
+from gate.figures.prompt_shares import recall_of
 from reports.records.measurement import Arm
 from reports.report import Report
 
@@ -33,7 +34,7 @@ def frontier(report: Report) -> tuple[FrontierPoint, ...]:
 
 
 def _point(arm: Arm, oracle: Arm) -> FrontierPoint | None:
-    kept, recalled, saving = arm.restoration, derive.recall(arm), derive.kv_saving(arm, oracle)
+    kept, recalled, saving = arm.restoration, recall_of(arm), kv_saving(arm, oracle)
     if kept is None or kept.mode not in FAMILIES or recalled is None or saving is None:
         return None
     return FrontierPoint(arm.name, FAMILIES[kept.mode], len(kept.exact_layers or ()), 1 - saving, recalled)

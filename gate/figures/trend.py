@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable
 from itertools import combinations
 
-from gate.figures.derive import decode_rate, rate_of
+from gate.figures.rates import decode_rate, rate_of
 from reports.records.measurement import Arm, Measurement
 
 MOST_ROWS = 200

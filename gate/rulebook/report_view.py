@@ -16,7 +16,6 @@ CHOOSING_DRAFTERS = frozenset({"combined", "shuffled combined"})
 """Drafters that ask another proposer from block to block, so that a block has as many drafts as that one gave. What
 share of them was accepted says nothing of either, so their arms carry no claim of acceptance."""
 
-
 FOREIGN_ENGINES = frozenset({"mlx-lm-speculative"})
 """Decoding loops of other projects that K3 runs beside its own: their faults are theirs."""
 
@@ -144,3 +143,8 @@ def _bounds(arm: Arm) -> tuple[tuple[int, ...], int, int, str] | None:
     if kept is None or kept.exact_layers is None or kept.sink is None or kept.window is None or kept.eviction is None:
         return None
     return kept.exact_layers, kept.sink, kept.window, kept.eviction
+
+
+def decode_loops(arm: Arm) -> set[str | None]:
+    """The loops that decoded the arm's rows, as each row records; where a row does not, as the arm does."""
+    return {row.decode_loop if row.decode_loop is not None else arm.decode_loop for row in arm.measurements} or {None}

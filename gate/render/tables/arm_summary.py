@@ -5,8 +5,11 @@ What is measured (seconds, bytes, answers) is shown as it is; a ratio is a claim
 
 from dataclasses import dataclass
 
-from gate.figures import derive
+from gate.figures.acceptance import Acceptance, acceptance_of
 from gate.figures.intervals import Share
+from gate.figures.kv_memory import kv_bytes
+from gate.figures.prompt_shares import recall_of
+from gate.figures.rates import decode_rate, median_of
 from gate.judging.judged_file import JudgedFile
 from reports.records.claims import NullRatioClaim, SpeedupClaim
 from reports.records.measurement import Arm
@@ -34,7 +37,7 @@ class ArmSummary:
     ratio: SpeedupClaim | NullRatioClaim | None
     ratio_withheld: bool
     kv_bytes: float | None
-    acceptance: derive.Acceptance | None
+    acceptance: Acceptance | None
 
 
 def summarise(report: Report, judged: JudgedFile) -> tuple[ArmSummary, ...]:
@@ -62,11 +65,11 @@ def _summary(report: Report, arm: Arm, admitted: set[str]) -> ArmSummary:
         rows=len(rows),
         samples=len({row.sample for row in rows}),
         planned=report.plan.samples if report.plan is not None else None,
-        recalled=derive.recall(arm),
-        prefill_s=derive.median_of(row.prefill_s for row in rows),
-        decode_tok_s=derive.median_of(derive.decode_rate(row) for row in rows),
+        recalled=recall_of(arm),
+        prefill_s=median_of(row.prefill_s for row in rows),
+        decode_tok_s=median_of(decode_rate(row) for row in rows),
         ratio=ratio if shown else None,
         ratio_withheld=ratio is not None and not shown,
-        kv_bytes=derive.median_of(derive.kv_bytes(row) for row in rows),
-        acceptance=derive.acceptance(arm),
+        kv_bytes=median_of(kv_bytes(row) for row in rows),
+        acceptance=acceptance_of(arm),
     )

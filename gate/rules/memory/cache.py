@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.figures import kv_table
+from gate.figures.kv_memory import verifier_bytes
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
@@ -84,7 +84,7 @@ def kv_bytes_arithmetic(view: ReportView) -> Iterator[Finding]:
 
 def _bytes_fault(arm: Arm, row: Measurement, full: int | None, layers: int) -> Finding | None:
     """Layers that keep every position grow in steps, so their arrays may have room for `CACHE_STEP` more."""
-    found, tokens = kv_table.verifier_bytes(arm, row), row.prompt_tokens
+    found, tokens = verifier_bytes(arm, row), row.prompt_tokens
     growing = _growing_layers(arm.restoration, layers) if arm.restoration is not None else None
     if arm.restoration is None or found is None or not full or not tokens or growing is None:
         return None

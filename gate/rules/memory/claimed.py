@@ -2,7 +2,18 @@
 
 from collections.abc import Iterator
 
-from gate.figures import derive, kv_table
+from gate.figures.kv_memory import (
+    formula_gap,
+    formula_matches_run,
+    full_bytes,
+    has_context,
+    kv_bytes,
+    prefill_bytes,
+    resident_bytes,
+    rows_of,
+    table_of,
+)
+from gate.figures.rates import median_of
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
@@ -33,12 +44,12 @@ def claim_mismatch(view: ReportView, claim: Claim) -> Iterator[Finding]:
     arm = view.arms.get(claim.arm)
     if arm is None or not isinstance(claim, MemoryClaim) or claim.basis != "analytic":
         return
-    table = kv_table.table_of(view, arm)
+    table = table_of(view, arm)
     if table is None:
         message = f"{arm.name}: an analytic saving is claimed without its table"
         yield Finding(message, arm.name, field="memory.arms", found="none", allowed="a table")
         return
-    derived = kv_table.formula_matches_run(arm, table)
+    derived = formula_matches_run(arm, table)
     stated = table.formula_matches_run if table.formula_matches_run is not None else table.stated_formula_matches_run
     if derived is not True or stated is False:
         reasons = {
@@ -79,7 +90,7 @@ def not_measured(view: ReportView, claim: Claim) -> Iterator[Finding]:
     for one in (arm, baseline):
         if one is None:
             continue
-        lacking = [row for row in one.measurements if derive.kv_bytes(row) is None]
+        lacking = [row for row in one.measurements if kv_bytes(row) is None]
         if lacking or not one.measurements:
             measured = len(one.measurements) - len(lacking)
             yield Finding(
@@ -90,7 +101,7 @@ def not_measured(view: ReportView, claim: Claim) -> Iterator[Finding]:
                 found=str(measured),
                 allowed="every row",
             )
-        untold = [row for row in one.measurements if not row.drafter_bytes_prefill] if kv_table.has_context(one) else []
+        untold = [row for row in one.measurements if not row.drafter_bytes_prefill] if has_context(one) else []
         if untold:
             told = len(one.measurements) - len(untold)
             message = f"{one.name}: the context of its drafter was measured in {told} of {len(one.measurements)} rows"
@@ -118,12 +129,12 @@ def analytic_gap(view: ReportView, claim: Claim) -> Iterator[Finding]:
     arm = view.arms.get(claim.arm)
     if arm is None:
         return
-    table = kv_table.table_of(view, arm)
+    table = table_of(view, arm)
     if table is None:
         message = f"{arm.name}: no analytic table to hold its measured bytes to"
         yield Finding(message, arm.name, field="memory.arms", found="none", allowed="a table")
         return
-    rows = kv_table.rows_of(arm, table)
+    rows = rows_of(arm, table)
     faults = (
         *table_sums(table),
         *_layers(view, arm, table),
@@ -151,8 +162,8 @@ def table_sums(table: ArmMemory) -> Iterator[Fault]:
             yield message, "memory.layers", str(layer.resident_positions), f"at most {table.sequence_length}"
             break
     for name, stated, added in (
-        ("total_bytes", table.total_bytes, kv_table.resident_bytes(table)),
-        ("full_kv_bytes", table.full_kv_bytes, kv_table.full_bytes(table)),
+        ("total_bytes", table.total_bytes, resident_bytes(table)),
+        ("full_kv_bytes", table.full_kv_bytes, full_bytes(table)),
     ):
         if stated != added:
             yield f"{name} is {stated}, the layers give {added}", f"memory.{name}", str(stated), str(added)
@@ -193,9 +204,9 @@ def _of_run(arm: Arm, table: ArmMemory, rows: list[Measurement]) -> Iterator[Fau
     if stays and table.layers and restored > most:
         message = f"{restored} restored positions stay resident, the table has room for {most}"
         yield message, "memory.layers", str(most), f"at least {restored}"
-    gap, measured = kv_table.gap(arm, table), kv_table.prefill_bytes(arm, table)
+    gap, measured = formula_gap(arm, table), prefill_bytes(arm, table)
     if gap is not None and gap > MEMORY_GAP.value:
-        formula = kv_table.resident_bytes(table)
+        formula = resident_bytes(table)
         message = f"the formula gives {formula} bytes, {measured} were measured: {gap:.1%} apart"
         yield message, "memory.total_bytes", f"{gap:.3g}", f"at most {MEMORY_GAP.value:g}"
 
@@ -205,7 +216,7 @@ def _of_oracle(view: ReportView, claim: Claim, table: ArmMemory) -> Iterator[Fau
     baseline = _baseline(view, claim)
     if not isinstance(claim, MemoryClaim) or baseline is None:
         return
-    held, full = kv_table.prefill_bytes(baseline, table), kv_table.full_bytes(table)
+    held, full = prefill_bytes(baseline, table), full_bytes(table)
     roomy = full * (1 + CACHE_STEP.value / max(1, table.sequence_length)) * (1 + MEMORY_GAP.value)
     if held is not None and held > roomy:
         message = f"{baseline.name} held {held} bytes, a full cache of the table's layers is {full}"
@@ -230,8 +241,8 @@ def peak_rose(view: ReportView, claim: Claim) -> Iterator[Finding]:
     arm, baseline = view.arms.get(claim.arm), _baseline(view, claim)
     if arm is None or baseline is None or not isinstance(claim, MemoryClaim):
         return
-    peak, usual = (derive.median_of(row.peak_bytes for row in one.measurements) for one in (arm, baseline))
-    held, full = (derive.median_of(derive.kv_bytes(row) for row in one.measurements) for one in (arm, baseline))
+    peak, usual = (median_of(row.peak_bytes for row in one.measurements) for one in (arm, baseline))
+    held, full = (median_of(kv_bytes(row) for row in one.measurements) for one in (arm, baseline))
     if peak is None or usual is None:
         lacking = arm if peak is None else baseline
         message = f"{lacking.name}: not every row records its peak; whether the run as a whole saved is not known"

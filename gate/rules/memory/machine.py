@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.figures import kv_table
+from gate.figures.kv_memory import has_context
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, foreign_peer
 from gate.rulebook.rule import Example, Finding
@@ -49,7 +49,7 @@ def _growth(view: ReportView, arm: Arm) -> Iterator[Finding]:
     whole = drafter is not None and "full_attention" in (drafter.layer_types or ())
     ordered = sorted(rows, key=lambda row: (row.prompt_tokens or 0, row.drafter_bytes_prefill or 0))
     length, less = 0, 0
-    for row in ordered if kv_table.has_context(arm) else ():
+    for row in ordered if has_context(arm) else ():
         tokens, more = row.prompt_tokens or 0, row.drafter_bytes_prefill or 0
         if more < less or (whole and more == less and tokens - length > CACHE_STEP.value):
             message = f"{arm.name}: its drafter's context holds {more} bytes of {tokens} tokens, and {less} of {length}"
@@ -70,7 +70,7 @@ def _peak(view: ReportView, arm: Arm, row: Measurement) -> Iterator[Fault]:
         )
         yield "kv_bytes_decode", message, str(row.kv_bytes_decode), f"at least {stays}"
     context = row.drafter_bytes_prefill or 0
-    if kv_table.has_context(arm) and row.kv_bytes_prefill and context >= row.kv_bytes_prefill:
+    if has_context(arm) and row.kv_bytes_prefill and context >= row.kv_bytes_prefill:
         message = f"{context} of {row.kv_bytes_prefill} bytes are the context of the drafter, none the verifier's"
         yield "drafter_bytes_prefill", message, str(context), f"under {row.kv_bytes_prefill}"
     if peak is not None and host is not None and host.memory is not None and peak > host.memory:
@@ -83,7 +83,7 @@ def _stays(arm: Arm, row: Measurement) -> int | None:
     if foreign_peer(arm):  # a peer's own loop may cut the arrays of its cache down to what it keeps
         return None
     kept = arm.restoration
-    stays = kept is None or kept.mode == "none" or kept.residency == "resident" or kv_table.has_context(arm)
+    stays = kept is None or kept.mode == "none" or kept.residency == "resident" or has_context(arm)
     return row.kv_bytes_prefill if stays else None
 
 

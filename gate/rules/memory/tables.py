@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.figures import kv_table
+from gate.figures.kv_memory import formula_matches_run, rows_of
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
@@ -39,7 +39,7 @@ def memory_table(view: ReportView) -> Iterator[Finding]:
 
 
 def _rows(arm: Arm, table: ArmMemory) -> Iterator[Fault]:
-    rows = kv_table.rows_of(arm, table)
+    rows = rows_of(arm, table)
     lengths = {row.prompt_tokens for row in rows}
     if lengths != {table.sequence_length}:
         shown = ", ".join(sorted(map(str, lengths))) or "no row"
@@ -51,7 +51,7 @@ def _rows(arm: Arm, table: ArmMemory) -> Iterator[Fault]:
         message = f"the table says that {table.measured_bytes} bytes were measured, its rows {shown}"
         yield message, "memory.measured_bytes", str(table.measured_bytes), shown
     # The runner's flag is strict (the same byte count), the gate's own has slack: only a false yes is a fault.
-    if table.formula_matches_run is True and kv_table.formula_matches_run(arm, table) is not True:
+    if table.formula_matches_run is True and formula_matches_run(arm, table) is not True:
         message = "formula_matches_run is stated, and its rows do not support it"
         yield message, "memory.formula_matches_run", "true", "false"
 

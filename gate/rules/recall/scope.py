@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from gate.figures import derive
 from gate.figures.intervals import Share, newcombe
+from gate.figures.prompt_shares import recall_at_most, recall_of
 from gate.figures.what_ran import natively, restored
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
@@ -168,12 +168,12 @@ CONTROL_DIFFERENCE_FLOOR = Threshold(
 def control_recall_high(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The difference between arm and control is not clear."""
     arm = view.arms.get(claim.arm)
-    ours = derive.recall(arm) if arm is not None else None
+    ours = recall_of(arm) if arm is not None else None
     if arm is None or ours is None:
         return
     asked = {row.sample for row in arm.measurements}
     for control in view.controls_of(arm):
-        theirs = derive.recall_at_most(control, asked)
+        theirs = recall_at_most(control, asked)
         if theirs is None:
             message = f"{control.name}: not every row of {arm.name}'s samples is scored"
             yield Finding(message, control.name, field="correct", found="none", allowed="every row")
@@ -223,7 +223,7 @@ def prompts_to_tell(ours: Share, theirs: Share) -> int | None:
 def oracle_recall_low(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The oracle recalls too little."""
     oracle = view.oracle
-    found = derive.recall(oracle) if oracle is not None else None
+    found = recall_of(oracle) if oracle is not None else None
     if oracle is None or found is None:
         name = oracle.name if oracle is not None else None
         message = f"{name or 'no oracle'}: its recall is not known, so {claim.arm}'s says nothing"

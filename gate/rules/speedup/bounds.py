@@ -4,7 +4,8 @@ import statistics
 from collections.abc import Iterator
 
 from gate.claims.timed import ratio_of, sides
-from gate.figures import derive
+from gate.figures.acceptance import committed_per_block
+from gate.figures.rates import median_of
 from gate.figures.trend import decode_costs
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, drafts, lossless, row_key
@@ -75,7 +76,7 @@ def speedup_over_acceptance(view: ReportView, claim: Claim) -> Iterator[Finding]
     both = sides(view, claim)
     if both is None or not (drafts(both[0]) and lossless(both[0])):
         return
-    estimate, committed = ratio_of(view, *both, "decode_speedup"), _committed_per_block(both[0])
+    estimate, committed = ratio_of(view, *both, "decode_speedup"), committed_per_block(both[0])
     if estimate is None or committed is None:
         return
     most = committed * MAX_SPEEDUP_PER_COMMITTED.value
@@ -88,20 +89,6 @@ def speedup_over_acceptance(view: ReportView, claim: Claim) -> Iterator[Finding]
             found=f"{estimate.value:.4g}",
             allowed=f"at most {most:.4g}",
         )
-
-
-def _committed_per_block(arm: Arm) -> float | None:
-    three = derive.acceptance(arm)
-    if three is not None:
-        return three.committed_per_block
-    blocks = tokens = 0
-    for row in arm.measurements:
-        said = row.speculation
-        committed = said.committed if said is not None and said.committed is not None else row.decode_tokens
-        if said is None or not said.blocks or committed is None:
-            return None
-        blocks, tokens = blocks + said.blocks, tokens + committed
-    return tokens / blocks if blocks else None
 
 
 MIN_VERIFY_STEPS = Threshold(
@@ -133,8 +120,8 @@ def verify_fast(view: ReportView, claim: Claim) -> Iterator[Finding]:
     if both is None or not drafts(both[0]):
         return
     said = [row.speculation for row in both[0].measurements if row.speculation is not None]
-    verified = derive.median_of(block.verify_s for one in said for block in one.rounds or ())
-    step = derive.median_of(decode_costs(both[1]))
+    verified = median_of(block.verify_s for one in said for block in one.rounds or ())
+    step = median_of(decode_costs(both[1]))
     if verified is not None and step is not None and verified < MIN_VERIFY_STEPS.value * step:
         yield Finding(
             f"{claim.arm}: verifies a block in {verified:.4g} s, a step of {both[1].name} takes {step:.4g} s; at least "

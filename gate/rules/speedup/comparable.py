@@ -4,10 +4,11 @@ import statistics
 from collections.abc import Iterator
 
 from gate.claims.timed import ratio_of, sides
-from gate.figures import derive
+from gate.figures.paired_ratios import prompt_of
+from gate.figures.rates import decode_rate, median_of, prefill_seconds_a_token
 from gate.figures.what_ran import natively
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import ReportView, drafts, restores
+from gate.rulebook.report_view import ReportView, decode_loops, drafts, restores
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import MIN_DECODE_TOKENS, RESTORATION_S_PER_POSITION, Threshold
 from reports.records.claims import Claim, SpeedupClaim
@@ -40,7 +41,7 @@ def self_comparison(view: ReportView, claim: Claim) -> Iterator[Finding]:
     as_configured = arm.engine == baseline.engine and _plain(arm)
     if not (as_configured or (natively(arm) and not _foreign_peer(arm, baseline))):
         return
-    loops = derive.loops(arm), derive.loops(baseline)
+    loops = decode_loops(arm), decode_loops(baseline)
     if arm.system_under_test == NATIVE_BASELINE_LABEL and None not in loops[0] | loops[1] and not loops[0] & loops[1]:
         return
     yield Finding(
@@ -84,7 +85,7 @@ MIN_SPEEDUP_SAMPLES = Threshold(
 def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Fewer than five distinct prompts."""
     for arm in sides(view, claim) or ():
-        found = len(set(derive.prompt_of(arm.measurements).values()))
+        found = len(set(prompt_of(arm.measurements).values()))
         if found < MIN_SPEEDUP_SAMPLES.value:
             yield Finding(
                 f"{arm.name}: {found} distinct prompt{'s' if found != 1 else ''}; a ratio needs at least "
@@ -110,7 +111,7 @@ def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
 def decode_tokens(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The median stream is too short."""
     for arm in sides(view, claim) or ():
-        found = derive.median_of(row.decode_tokens for row in arm.measurements)
+        found = median_of(row.decode_tokens for row in arm.measurements)
         if found is None or found < MIN_DECODE_TOKENS.value:
             shown = f"a median of {found:g}" if found is not None else "an unknown number of"
             yield Finding(
@@ -135,7 +136,7 @@ def decode_tokens(view: ReportView, claim: Claim) -> Iterator[Finding]:
 def decode_only_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The decode-only ratio cannot be derived, or is not stated."""
     for arm in sides(view, claim) or ():
-        lacking = [row for row in arm.measurements if derive.decode_rate(row) is None]
+        lacking = [row for row in arm.measurements if decode_rate(row) is None]
         if lacking or not arm.measurements:
             yield Finding(
                 f"{arm.name}: {len(lacking)} of {len(arm.measurements)} rows lack decode seconds or tokens",
@@ -242,7 +243,7 @@ def oracle_loop(view: ReportView, claim: Claim) -> Iterator[Finding]:
             found=baseline.restoration.mode if baseline.restoration is not None else baseline.engine,
             allowed="none",
         )
-    wrong = sorted({loop or "not recorded" for loop in derive.loops(baseline) if loop != LOOP})
+    wrong = sorted({loop or "not recorded" for loop in decode_loops(baseline) if loop != LOOP})
     if wrong:
         yield Finding(
             f"{baseline.name}: its decode loop is {', '.join(wrong)}; it must be {LOOP}",
@@ -278,7 +279,7 @@ MAX_PREFILL_SPREAD = Threshold(
 def prefill_variance(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The spread of prefill within an arm, by tokens."""
     for arm in sides(view, claim) or ():
-        rates = derive.prefill_seconds_a_token(arm)
+        rates = prefill_seconds_a_token(arm)
         if rates is None:
             message = f"{arm.name}: not every row records prefill seconds and prompt tokens"
             yield Finding(message, arm.name, field="prefill_s", found="none", allowed="every row")

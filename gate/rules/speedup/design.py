@@ -5,10 +5,11 @@ import statistics
 from collections.abc import Iterator
 
 from gate.claims.timed import pairs_of, ratio_of, sides
-from gate.figures import derive, trend
+from gate.figures import trend
 from gate.figures.intervals import Estimate
+from gate.figures.paired_ratios import one_prompt_left_out, ratio_estimate, rows_by_key
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import ReportView
+from gate.rulebook.report_view import ReportView, decode_loops
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import Threshold
 from reports.records.claims import Claim
@@ -38,9 +39,9 @@ def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
     both = sides(view, claim)
     if both is None:
         return
-    arm, partners = both[0], derive.rows_by_key(both[1])
+    arm, partners = both[0], rows_by_key(both[1])
     counts = {row.sample: 0 for row in arm.measurements}
-    for sample, repeat in derive.rows_by_key(arm):
+    for sample, repeat in rows_by_key(arm):
         counts[sample] += (sample, repeat) in partners
     if not counts:
         yield Finding(f"{arm.name}: no row was measured", arm.name, field="repeat", found="0", allowed="at least 3")
@@ -86,7 +87,7 @@ def interval(view: ReportView, claim: Claim) -> Iterator[Finding]:
             allowed="an interval without 1",
         )
     else:
-        rest = derive.leave_one_out(pairs_of(view, *both, claim.metric))
+        rest = one_prompt_left_out(pairs_of(view, *both, claim.metric))
         if rest is not None and rest[0] <= 1 <= rest[1]:
             yield Finding(
                 f"{claim.arm}: {estimate.value:.4g}x, but {rest[0]:.4g}x to {rest[1]:.4g}x with one prompt left out",
@@ -139,7 +140,7 @@ def _unlike(null: Arm, baseline: Arm) -> str | None:
     for name in ("engine", "prompt_set", "timing_scope", "drafter", "restoration"):
         if getattr(null, name) != getattr(baseline, name):
             return name
-    return "decode_loop" if derive.loops(null) != derive.loops(baseline) else None
+    return "decode_loop" if decode_loops(null) != decode_loops(baseline) else None
 
 
 def _inside(view: ReportView, claim: Claim, both: tuple[Arm, Arm], null: Arm) -> Iterator[Finding]:
@@ -197,9 +198,7 @@ def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
         )
         return
     shared = {pair.prompt for pair in first} & {pair.prompt for pair in second}
-    ahead, behind = (
-        derive.ratio_estimate([pair for pair in group if pair.prompt in shared]) for group in (first, second)
-    )
+    ahead, behind = (ratio_estimate([pair for pair in group if pair.prompt in shared]) for group in (first, second))
     if ahead is not None and behind is not None and len(shared) > 1 and not ahead.overlaps(behind):
         yield Finding(
             f"{claim.arm}: {ahead.value:.4g}x {_span(ahead)} where it ran first, {behind.value:.4g}x {_span(behind)} "

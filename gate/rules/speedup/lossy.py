@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gate.claims.timed import sides
-from gate.figures import derive
+from gate.figures.prompt_shares import token_identity
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, lossless
 from gate.rulebook.rule import SPEEDUP, Example, Finding
@@ -30,7 +30,7 @@ def speedup_lossy(view: ReportView, claim: Claim) -> Iterator[Finding]:
     if both is None or lossless(both[0]) or claim.value <= 1:
         return
     arm, baseline = both
-    same = derive.token_identity(arm, baseline)
+    same = token_identity(arm, baseline)
     if same is None or same.correct < same.total:
         found = f"{same.correct} of {same.total}" if same is not None else "an unknown number of"
         mode = arm.restoration.mode if arm.restoration is not None else "none"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.figures import derive
+from gate.figures.paired_ratios import prompt_of
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
@@ -65,7 +65,7 @@ def stream_samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
 
 def _lengths(arm: Arm) -> list[int]:
     """Tokens emitted for each distinct prompt, in its shortest repeat; 0 where none are recorded."""
-    prompts, shortest = derive.prompt_of(arm.measurements), dict[int, int]()
+    prompts, shortest = prompt_of(arm.measurements), dict[int, int]()
     for row in arm.measurements:
         prompt = prompts[row.sample]
         length = len(row.token_ids) if row.token_ids is not None else (row.decode_tokens or 0)

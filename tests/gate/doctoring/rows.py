@@ -2,7 +2,7 @@
 
 import random
 
-from gate.figures.derive import paired_ratios
+from gate.figures.paired_ratios import paired_ratios
 from reports.records.measurement import Arm, Measurement
 from reports.records.plan import Run
 from reports.report import Report

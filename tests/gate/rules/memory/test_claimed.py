@@ -175,7 +175,7 @@ def test_a_peak_that_is_not_recorded_is_not_a_lower_one(arm: str) -> None:
 
 def test_the_memory_of_the_specification_saves_what_it_says() -> None:
     """A 30-layer hybrid, full attention at 5, 11, 17, 23, 29; 5,810 tokens; sink + window 68: 89.8 %."""
-    from gate.figures.kv_table import analytic_saving, full_bytes, resident_bytes
+    from gate.figures.kv_memory import analytic_saving, full_bytes, resident_bytes
     from reports.records.kv_memory import LayerMemory
 
     def layer(number: int) -> LayerMemory:

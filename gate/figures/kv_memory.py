@@ -1,9 +1,32 @@
-"""The analytic K/V table of an arm against its own arithmetic and against the bytes its rows measured."""
+"""K/V bytes: what rows held, what an arm saved, and the analytic table of an arm against both."""
 
-from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView
+import statistics
+
+from gate.figures.paired_ratios import rows_by_key
+from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView, row_key
 from gate.rulebook.thresholds import MEMORY_GAP
 from reports.records.kv_memory import ArmMemory
 from reports.records.measurement import Arm, Measurement
+
+
+def kv_bytes(row: Measurement) -> int | None:
+    """The most K/V bytes a row held at the end of prefill or decode; none unless both were measured."""
+    if row.kv_bytes_prefill is None or row.kv_bytes_decode is None:
+        return None
+    return max(row.kv_bytes_prefill, row.kv_bytes_decode)
+
+
+def kv_saving(arm: Arm, baseline: Arm) -> float | None:
+    """Median over paired rows of 1 - arm bytes / baseline bytes; none if a row has no bytes or no partner."""
+    partners = rows_by_key(baseline)
+    savings = []
+    for row in arm.measurements:
+        partner = partners.get(row_key(row))
+        held, base = kv_bytes(row), kv_bytes(partner) if partner is not None else None
+        if held is None or not base:
+            return None
+        savings.append(1 - held / base)
+    return statistics.median(savings) if savings else None
 
 
 def table_of(view: ReportView, arm: Arm) -> ArmMemory | None:
@@ -62,7 +85,7 @@ def prefill_bytes(arm: Arm, table: ArmMemory) -> int | None:
     return max(known) if known and len(known) == len(held) else None
 
 
-def gap(arm: Arm, table: ArmMemory) -> float | None:
+def formula_gap(arm: Arm, table: ArmMemory) -> float | None:
     """Relative distance between formula and measurement at the end of prefill; none if nothing was measured."""
     measured, formula = prefill_bytes(arm, table), resident_bytes(table)
     if measured is None or formula <= 0:
@@ -72,5 +95,5 @@ def gap(arm: Arm, table: ArmMemory) -> float | None:
 
 def formula_matches_run(arm: Arm, table: ArmMemory) -> bool | None:
     """The formula and the measured bytes lie within `MEMORY_GAP`; none if nothing was measured."""
-    found = gap(arm, table)
+    found = formula_gap(arm, table)
     return found <= MEMORY_GAP.value if found is not None else None

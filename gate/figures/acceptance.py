@@ -1,0 +1,56 @@
+"""What became of drafts: the share accepted, tokens committed a block, and the share accepted at each position."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from reports.records.measurement import Arm
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """The three figures of a drafter; `by_position[i]` is the share of drafts at position i that were accepted."""
+
+    rate: float
+    committed_per_block: float
+    by_position: tuple[float, ...]
+
+
+def acceptance_of(arm: Arm) -> Acceptance | None:
+    """The three acceptance figures, from the per-block rows of every measurement; none if a row lacks them."""
+    said = [row.speculation for row in arm.measurements]
+    if not said or any(one is None or one.rounds is None for one in said):
+        return None
+    rounds = [block for one in said if one is not None for block in one.rounds or ()]
+    drafted = sum(block.drafted for block in rounds)
+    if drafted == 0:
+        return None
+    reached, kept = Counter[int](), Counter[int]()
+    for block in rounds:
+        reached[block.drafted] += 1
+        kept[min(block.accepted, block.drafted)] += 1
+    by_position = _shares_by_position(reached, kept)
+    accepted = sum(block.accepted for block in rounds)
+    return Acceptance(accepted / drafted, sum(block.committed for block in rounds) / len(rounds), by_position)
+
+
+def _shares_by_position(drafted: Counter[int], accepted: Counter[int]) -> tuple[float, ...]:
+    """Of the blocks that drafted more than i tokens, the share that accepted more than i."""
+    shares, reached, kept = [], 0, 0
+    for position in range(max(drafted) - 1, -1, -1):
+        reached, kept = reached + drafted[position + 1], kept + accepted[position + 1]
+        shares.append(kept / reached)
+    return tuple(reversed(shares))
+
+
+def committed_per_block(arm: Arm) -> float | None:
+    three = acceptance_of(arm)
+    if three is not None:
+        return three.committed_per_block
+    blocks = tokens = 0
+    for row in arm.measurements:
+        said = row.speculation
+        committed = said.committed if said is not None and said.committed is not None else row.decode_tokens
+        if said is None or not said.blocks or committed is None:
+            return None
+        blocks, tokens = blocks + said.blocks, tokens + committed
+    return tokens / blocks if blocks else None

@@ -1,0 +1,46 @@
+"""Shares of distinct prompts: those that an arm recalled, and those that it continued as the oracle did."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+
+from gate.figures.intervals import Share
+from gate.figures.paired_ratios import prompt_of, rows_by_key
+from gate.rulebook.report_view import row_key
+from reports.records.measurement import Arm, Measurement
+
+
+def recall_of(arm: Arm) -> Share | None:
+    """Distinct prompts that every repeat recalled; none if a row is unscored or there is no row."""
+    return _recalled(arm.measurements, every=True)
+
+
+def recall_at_most(arm: Arm, samples: Collection[int]) -> Share | None:
+    """Distinct prompts among `samples` that any repeat recalled: a control must not look worse than it is."""
+    rows = tuple(row for row in arm.measurements if row.sample in samples)
+    return _recalled(rows, every=False)
+
+
+def _recalled(rows: Sequence[Measurement], *, every: bool) -> Share | None:
+    verdicts: dict[int, list[bool]] = defaultdict(list)
+    prompts = prompt_of(rows)
+    for row in rows:
+        if row.correct is None:
+            return None
+        verdicts[prompts[row.sample]].append(row.correct)
+    met = all if every else any
+    return Share(sum(map(met, verdicts.values())), len(verdicts)) if verdicts else None
+
+
+def token_identity(arm: Arm, oracle: Arm) -> Share | None:
+    """Distinct prompts in every repeat of which the token ids equal the oracle's; none if a row lacks them.
+
+    A greedy stream says the same in every repeat, so repeats add nothing to what was tried.
+    """
+    partners, prompts = rows_by_key(oracle), prompt_of(arm.measurements)
+    verdicts: dict[int, list[bool]] = defaultdict(list)
+    for row in arm.measurements:
+        theirs = partners.get(row_key(row))
+        if row.token_ids is None or theirs is None or theirs.token_ids is None:
+            return None
+        verdicts[prompts[row.sample]].append(row.token_ids == theirs.token_ids)
+    return Share(sum(map(all, verdicts.values())), len(verdicts)) if verdicts else None
