@@ -43,6 +43,7 @@ def _shares_by_position(drafted: Counter[int], accepted: Counter[int]) -> tuple[
 
 
 def committed_per_block(arm: Arm) -> float | None:
+    """Tokens a block commits, of the recorded rounds or, where a row lacks them, of the totals; none if unknown."""
     three = acceptance_of(arm)
     if three is not None:
         return three.committed_per_block

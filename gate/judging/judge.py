@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gate.claims.timed import counted, propose
+from gate.claims.propose import propose
+from gate.claims.recompute import counted
 from gate.figures.intervals import Share
 from gate.judging.apply_rules import Fired, apply_all, names_of, spelled_out
 from gate.judging.reasons import Reason, reasons_of

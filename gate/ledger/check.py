@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.claims.timed import counted
+from gate.claims.recompute import counted
 from gate.ledger.citations import Citations, Cited, Problem, StaleError
 from gate.ledger.marker import BrokenMarker, Marker, find_markers
 from gate.ledger.pointer import DanglingError, resolve, steps

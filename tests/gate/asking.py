@@ -1,6 +1,6 @@
 """Asking one rule about one report, without the others."""
 
-from gate.claims.timed import propose
+from gate.claims.propose import propose
 from gate.judging.rule_set import find_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding

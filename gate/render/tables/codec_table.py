@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from gate.claims.untimed import codec_figures
+from gate.figures.codecs import codec_figures
 from gate.figures.intervals import Share
 from reports.records.codec_rows import CodecArm, CodecSample, HeldOut, KvQuantResult, OracleSample
 

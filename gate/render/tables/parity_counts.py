@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gate.claims.untimed import compared, disagreements
+from gate.figures.drafter_parity import compared, disagreements
 from reports.records.drafter_parity import ParityBlock, ParityResult
 
 

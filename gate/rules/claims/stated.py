@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.claims.timed import Figures, recompute
+from gate.claims.recompute import ClaimFigures, recompute
 from gate.figures.estimators import acceptances, derived_rate, rate, ratios
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
@@ -85,7 +85,7 @@ def _figures_of(claim: Claim) -> dict[str, float]:
     return found
 
 
-def _parts(figures: Figures, claim: Claim) -> dict[str, float]:
+def _parts(figures: ClaimFigures, claim: Claim) -> dict[str, float]:
     """The same of the recomputed figures."""
     found = {"value": figures.value}
     if figures.interval is not None:

@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from gate.claims.untimed import codec_figures
+from gate.figures.codecs import codec_figures
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding

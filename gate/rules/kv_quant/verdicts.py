@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from gate.claims.untimed import AFFINE_4, IDENTITY, codec_arm, codec_figures, worthwhile
+from gate.figures.codecs import AFFINE_4, IDENTITY, codec_arm, codec_figures, worthwhile
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding

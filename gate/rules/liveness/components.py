@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.figures.what_ran import blocks, drafted, natively, restored
+from gate.figures.liveness import block_count, did_draft, did_restore, ran_natively
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts, restores
 from gate.rulebook.rule import Example, Finding
@@ -25,7 +25,7 @@ from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, PromptSet
 def baseline_as_sut(view: ReportView) -> Iterator[Finding]:
     """No row ran restoration or drafting, yet the arm is not labelled so."""
     for arm in view.under_test:
-        if arm.system_under_test != NATIVE_BASELINE_LABEL and natively(arm):
+        if arm.system_under_test != NATIVE_BASELINE_LABEL and ran_natively(arm):
             label = arm.system_under_test or "none"
             yield Finding(
                 f"{arm.name}: 0 of {len(arm.measurements)} rows restored or drafted, and the arm is labelled {label}; "
@@ -54,7 +54,7 @@ def label_contradicted(view: ReportView) -> Iterator[Finding]:
         did = {
             "restored": any(row.restored_positions for row in arm.measurements),
             "evicted": any(row.evicted_positions for row in arm.measurements),
-            "drafted": any(blocks(row) for row in arm.measurements),
+            "drafted": any(block_count(row) for row in arm.measurements),
         }
         done = [name for name, happened in did.items() if happened]
         if native and done:
@@ -115,7 +115,7 @@ def _contradicted(arm: Arm, field: str, message: str, found: str) -> Finding:
 def fused_never_ran(view: ReportView) -> Iterator[Finding]:
     """A fused arm with 0 blocks in total."""
     for arm in view.report.arms:
-        counts = [blocks(row) for row in arm.measurements]
+        counts = [block_count(row) for row in arm.measurements]
         if drafts(arm) and counts and not any(count is None or count > 0 for count in counts):
             yield _idle(arm, "speculation.blocks", "blocks", "at least 1")
 
@@ -132,9 +132,9 @@ def proposer_never_ran(view: ReportView) -> Iterator[Finding]:
     """Blocks were counted, but no token was proposed in any of them."""
     for arm in view.report.arms:
         said = [row.speculation for row in arm.measurements if row.speculation is not None]
-        if not said or not any(blocks(row) for row in arm.measurements):
+        if not said or not any(block_count(row) for row in arm.measurements):
             continue
-        if all(drafted(row) is False for row in arm.measurements if row.speculation is not None):
+        if all(did_draft(row) is False for row in arm.measurements if row.speculation is not None):
             yield _idle(arm, "speculation.drafted", "drafted tokens", "at least 1")
         elif not view.imported:
             seconds = [one.draft_s for one in said if one.draft_s is not None]
@@ -158,10 +158,10 @@ def proposer_never_ran(view: ReportView) -> Iterator[Finding]:
 def ftheta_not_run(view: ReportView) -> Iterator[Finding]:
     """Restoration is configured, and no row ran it (where nothing at all ran, BASELINE_AS_SUT says so)."""
     for arm in filter(restores, view.report.arms):
-        if not arm.measurements or any(restored(arm, row) is not False for row in arm.measurements):
+        if not arm.measurements or any(did_restore(arm, row) is not False for row in arm.measurements):
             continue
         labelled = arm.system_under_test == NATIVE_BASELINE_LABEL
-        if labelled or arm.name not in view.names_under_test or not natively(arm):
+        if labelled or arm.name not in view.names_under_test or not ran_natively(arm):
             yield _idle(arm, "restored_positions", "restored positions", "at least 1")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.figures.what_ran import drafted, least_restoration_s, restored
+from gate.figures.liveness import did_draft, did_restore, least_restoration_s
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts, restores
 from gate.rulebook.rule import Example, Finding
@@ -78,14 +78,17 @@ def missing_liveness(view: ReportView) -> Iterator[Finding]:
 
 def _untold(view: ReportView, arm: Arm, row: Measurement) -> Iterator[str]:
     """Names of the counts that are missing, for components that are not known to have stood still."""
-    restoration, drafting = restores(arm) and restored(arm, row) is not False, drafts(arm) and drafted(row) is not False
+    restoration, drafting = (
+        restores(arm) and did_restore(arm, row) is not False,
+        drafts(arm) and did_draft(row) is not False,
+    )
     if restoration and row.restoration_active and row.restored_positions is None:
         yield "restored_positions"
     if restores(arm) and row.restoration_active and row.evicted_positions is None:
         yield "evicted_positions"
     if arm.restoration is not None and arm.restoration.mode == "ablate" and row.evicted_positions is None:
         yield "evicted_positions"
-    if drafting and drafted(row) is None:
+    if drafting and did_draft(row) is None:
         yield "speculation.drafted"
     elif drafting and not view.imported and row.speculation is not None and row.speculation.rounds is None:
         yield "speculation.rounds"
@@ -107,7 +110,7 @@ def _untold(view: ReportView, arm: Arm, row: Measurement) -> Iterator[str]:
 def mixed_restoration_paths(view: ReportView) -> Iterator[Finding]:
     """Rows of one arm mix restored and native."""
     for arm in view.under_test:
-        told = [restored(arm, row) for row in arm.measurements]
+        told = [did_restore(arm, row) for row in arm.measurements]
         yes, no = told.count(True), told.count(False)
         if yes and no:
             yield Finding(

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from gate.claims.untimed import parity_faults, parity_key, parity_shown
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView, drafts
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_FAITHFULNESS_TOKENS, MIN_PARITY_TOKENS
+from gate.rules.parity.shown_parity import parity_faults, parity_key, parity_shown
 from reports.records.claims import Claim
 from reports.records.drafter_parity import ParityResult
 from reports.records.measurement import Arm, DrafterInfo

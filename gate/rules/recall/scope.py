@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from gate.figures.intervals import Share, newcombe
+from gate.figures.liveness import did_restore, ran_natively
 from gate.figures.prompt_shares import recall_at_most, recall_of
-from gate.figures.what_ran import natively, restored
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RECALL, Example, Finding
@@ -51,10 +51,10 @@ def baseline_recall_claim(view: ReportView, claim: Claim) -> Iterator[Finding]:
                 found=label,
                 allowed=NATIVE_BASELINE_LABEL,
             )
-    elif labelled or natively(arm):
+    elif labelled or ran_natively(arm):
         yield Finding(
             f"{arm.name}: claims {claim.metric}, and 0 of its {len(arm.measurements)} rows restored or drafted"
-            if natively(arm)
+            if ran_natively(arm)
             else f"{arm.name}: claims {claim.metric} and is labelled {NATIVE_BASELINE_LABEL}",
             arm=arm.name,
             field="claims.metric",
@@ -81,7 +81,7 @@ def recall_scope(view: ReportView, claim: Claim) -> Iterator[Finding]:
     arm = view.arms.get(claim.arm)
     if arm is None:
         return
-    without = [row for row in arm.measurements if restored(arm, row) is not True or _hardly(arm, row)]
+    without = [row for row in arm.measurements if did_restore(arm, row) is not True or _hardly(arm, row)]
     if without or not arm.measurements:
         first, shown = without[0] if without else None, len(arm.measurements) - len(without)
         yield Finding(

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Iterator
 
-from gate.claims.timed import ratio_of, sides
+from gate.claims.against_baseline import ratio_of, sides
 from gate.figures.acceptance import committed_per_block
 from gate.figures.rates import median_of
 from gate.figures.trend import decode_costs

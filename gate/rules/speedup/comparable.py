@@ -3,10 +3,10 @@
 import statistics
 from collections.abc import Iterator
 
-from gate.claims.timed import ratio_of, sides
+from gate.claims.against_baseline import ratio_of, sides
+from gate.figures.liveness import ran_natively
 from gate.figures.paired_ratios import prompt_of
 from gate.figures.rates import decode_rate, median_of, prefill_seconds_a_token
-from gate.figures.what_ran import natively
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, decode_loops, drafts, restores
 from gate.rulebook.rule import SPEEDUP, Example, Finding
@@ -39,7 +39,7 @@ def self_comparison(view: ReportView, claim: Claim) -> Iterator[Finding]:
         yield Finding(f"{arm.name}: compared with itself", arm.name, field="claims.baseline", found=arm.name)
         return
     as_configured = arm.engine == baseline.engine and _plain(arm)
-    if not (as_configured or (natively(arm) and not _foreign_peer(arm, baseline))):
+    if not (as_configured or (ran_natively(arm) and not _foreign_peer(arm, baseline))):
         return
     loops = decode_loops(arm), decode_loops(baseline)
     if arm.system_under_test == NATIVE_BASELINE_LABEL and None not in loops[0] | loops[1] and not loops[0] & loops[1]:

@@ -4,7 +4,7 @@ import math
 import statistics
 from collections.abc import Iterator
 
-from gate.claims.timed import pairs_of, ratio_of, sides
+from gate.claims.against_baseline import pairs_of, ratio_of, sides
 from gate.figures import trend
 from gate.figures.intervals import Estimate
 from gate.figures.paired_ratios import one_prompt_left_out, ratio_estimate, rows_by_key

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.claims.timed import sides
+from gate.claims.against_baseline import sides
 from gate.figures.prompt_shares import token_identity
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, lossless

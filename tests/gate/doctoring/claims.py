@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from gate.claims.timed import propose
+from gate.claims.propose import propose
 from reports.records.claims import (
     AcceptanceClaim,
     Claim,

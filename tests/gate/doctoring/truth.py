@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from gate.claims.timed import recompute, with_figures
+from gate.claims.propose import with_figures
+from gate.claims.recompute import recompute
 from gate.judging.judge import conclude, judge
 from gate.rulebook.report_view import ReportView
 from reports.records.claims import BaseClaim, Claim

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from gate.claims.untimed import parity_shown
 from gate.judging.batch import Judge, iterate_paths, judge_paths
 from gate.judging.judge import conclude
 from gate.judging.judged_file import JudgedFile, exit_code, tally
+from gate.rules.parity.shown_parity import parity_shown
 from reports.report import Report, report_bytes
 from reports.retractions import FILE_NAME, RetractionsError
 from tests.gate.honest import Setup, honest_parity, measured_code

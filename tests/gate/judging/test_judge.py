@@ -6,7 +6,7 @@ from gate.judging.apply_rules import apply_all
 from gate.judging.judge import conclude, judge
 from gate.judging.rule_set import all_rules
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import ALL_METRICS, Finding, Rule
+from gate.rulebook.rule import ALL_METRICS, Example, Finding, Rule
 from reports.records.measurement import Block
 from reports.records.verdict import GateBlock, Violation
 from reports.report import Report
@@ -30,9 +30,8 @@ def crashing(monkeypatch):
                 yield Finding("found before the crash", field="x", found="1", allowed="0")
             raise RuntimeError("boom")
 
-        rule = Rule(
-            "CRASHES", "t", "c", "w", "f", 1, "withheld", metrics, **{("claim" if claim_rule else "evidence"): check}
-        )
+        checks = {("claim" if claim_rule else "evidence"): check}
+        rule = Rule("CRASHES", "t", "c", "w", "f", 1, "withheld", metrics, Example("bad", "good"), **checks)
         rules = (*all_rules(), rule)
         monkeypatch.setattr("gate.judging.apply_rules.all_rules", lambda: rules)
 

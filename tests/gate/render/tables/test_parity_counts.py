@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.claims.untimed import agreement
+from gate.figures.drafter_parity import agreement
 from gate.render.tables.parity_counts import prefix_consistent, summarise_parity
 from reports.records.drafter_parity import ParityBlock, ParityResult
 

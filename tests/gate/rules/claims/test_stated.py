@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.claims.timed import propose
+from gate.claims.propose import propose
 from reports.records.claims import Interval
 from reports.records.measurement import StatedRate
 from reports.report import Imported

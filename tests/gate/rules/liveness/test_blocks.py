@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.claims.timed import propose
+from gate.claims.propose import propose
 from reports.records.measurement import Block, Speculation
 from reports.report import Imported
 from tests.gate.asking import ask

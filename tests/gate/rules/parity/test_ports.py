@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gate.claims.untimed import parity_key, parity_shown
 from gate.judging.judge import conclude, judge
+from gate.rules.parity.shown_parity import parity_key, parity_shown
 from reports.records.drafter_parity import ParityBlock
 from reports.records.measurement import DrafterInfo
 from reports.report import Report

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.claims.timed import propose
+from gate.claims.propose import propose
 from gate.figures.intervals import Share
 from gate.judging.judge import conclude
 from gate.rules.recall.scope import prompts_to_tell

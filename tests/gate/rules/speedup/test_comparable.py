@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.claims.timed import propose
+from gate.claims.propose import propose
 from gate.rules.speedup.comparable import MAX_PREFILL_SPREAD
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Measurement
 from reports.report import Report

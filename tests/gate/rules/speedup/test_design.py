@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.claims.timed import propose
+from gate.claims.propose import propose
 from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from gate.claims.untimed import parity_key, parity_shown
-from gate.figures.recording_match import RECORDED as RECORDED_KIND
-from gate.figures.recording_match import recording_faults
 from gate.judging.judge import conclude
 from gate.render.report_header import facts
 from gate.render.tables.parity_counts import summarise_parity
+from gate.rules.parity.recorded_reference import RECORDED as RECORDED_KIND
+from gate.rules.parity.recorded_reference import recording_faults
+from gate.rules.parity.shown_parity import parity_key, parity_shown
 from harness.plans.preset import ParityPreset
 from harness.plans.preset_file import load_preset, preset_names
 from reports.records.drafter_parity import ParityBlock, ParityResult, Recording

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.figures.what_ran import blocks, drafted, least_restoration_s, natively, restored
+from gate.figures.liveness import block_count, did_draft, did_restore, least_restoration_s, ran_natively
 from reports.records.measurement import Arm, Measurement, Restoration, Speculation
 
 BOUNDED = Restoration(mode="f_theta", sink=4, window=64)
@@ -33,12 +33,12 @@ def arm(restoration=BOUNDED, **changes):
     ],
 )
 def test_restoration_ran_if_the_numbers_allow_it(changes, ran):
-    assert restored(arm(), row(**changes)) is ran
+    assert did_restore(arm(), row(**changes)) is ran
 
 
 @pytest.mark.parametrize("mode", ["none", "ablate"])
 def test_an_arm_that_must_not_restore_did_not(mode):
-    assert restored(arm(Restoration(mode=mode)), row()) is False
+    assert did_restore(arm(Restoration(mode=mode)), row()) is False
 
 
 def test_one_millisecond_for_five_thousand_positions_is_no_time():
@@ -60,13 +60,13 @@ def test_one_millisecond_for_five_thousand_positions_is_no_time():
     ],
 )
 def test_drafting_ran_if_more_came_out_than_one_token_a_block(said, ran):
-    assert drafted(row(speculation=said)) is ran
+    assert did_draft(row(speculation=said)) is ran
 
 
 def test_recorded_rounds_outweigh_a_stated_number():
-    assert blocks(row(speculation=Speculation(blocks=64, rounds=()))) == 0
-    assert blocks(row(speculation=Speculation(blocks=64))) == 64
-    assert blocks(row()) is None
+    assert block_count(row(speculation=Speculation(blocks=64, rounds=()))) == 0
+    assert block_count(row(speculation=Speculation(blocks=64))) == 64
+    assert block_count(row()) is None
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_recorded_rounds_outweigh_a_stated_number():
     ],
 )
 def test_an_arm_is_native_only_if_that_is_known_of_every_row(one, native):
-    assert natively(arm().replace(measurements=(one,))) is native
+    assert ran_natively(arm().replace(measurements=(one,))) is native
 
 
 def test_an_arm_without_rows_is_nothing():
-    assert not natively(arm())
+    assert not ran_natively(arm())

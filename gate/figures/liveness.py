@@ -8,7 +8,7 @@ from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
 from reports.records.measurement import Arm, Measurement
 
 
-def restored(arm: Arm, row: Measurement) -> bool | None:
+def did_restore(arm: Arm, row: Measurement) -> bool | None:
     """K/V were put back at evicted positions: the flag says so, positions were counted, and it took time.
 
     Where positions were not counted (imports), capturing features and drafting leave open whether restoration ran;
@@ -23,7 +23,7 @@ def restored(arm: Arm, row: Measurement) -> bool | None:
     least = least_restoration_s(arm, row)
     if row.restored_positions is not None or row.restoration_s > least:
         return row.restoration_s > least
-    idle = row.restoration_s + (row.aux_s or 0.0) <= least and not blocks(row)
+    idle = row.restoration_s + (row.aux_s or 0.0) <= least and not block_count(row)
     return False if idle else None
 
 
@@ -35,7 +35,7 @@ def least_restoration_s(arm: Arm, row: Measurement) -> float:
     return positions * RESTORATION_S_PER_POSITION.value
 
 
-def drafted(row: Measurement) -> bool | None:
+def did_draft(row: Measurement) -> bool | None:
     """Tokens were proposed: they were counted, or more came out than one token a block."""
     said = row.speculation
     if said is None:
@@ -52,7 +52,7 @@ def drafted(row: Measurement) -> bool | None:
     return None
 
 
-def blocks(row: Measurement) -> int | None:
+def block_count(row: Measurement) -> int | None:
     """Draft + verify rounds of a row: the recorded rounds, else the stated number."""
     said = row.speculation
     if said is None:
@@ -60,7 +60,7 @@ def blocks(row: Measurement) -> int | None:
     return len(said.rounds) if said.rounds is not None else said.blocks
 
 
-def natively(arm: Arm) -> bool:
+def ran_natively(arm: Arm) -> bool:
     """Every row is known to have run without restoration and without drafting: the verifier's own computation.
 
     An arm that is meant to drop K/V and did (a bounded cache with nothing put back) is not the native one.
@@ -70,6 +70,6 @@ def natively(arm: Arm) -> bool:
 
 def _native(arm: Arm, row: Measurement) -> bool:
     may_draft = row.speculation is not None or drafts(arm)
-    if restored(arm, row) is not False or (may_draft and drafted(row) is not False):
+    if did_restore(arm, row) is not False or (may_draft and did_draft(row) is not False):
         return False
     return not (arm.restoration is not None and arm.restoration.mode == "ablate" and row.evicted_positions)

@@ -1,0 +1,148 @@
+"""Every claim that the rows of a report could carry."""
+
+from collections.abc import Iterator
+
+from gate.claims.recompute import ClaimFigures, recompute
+from gate.figures.codecs import AFFINE_4, IDENTITY
+from gate.rulebook.report_view import ReportView, chooses, drafts, lossless, restores
+from gate.rulebook.rule import SPEEDUP
+from reports.records.claims import (
+    AcceptanceClaim,
+    Claim,
+    Interval,
+    KvQuantClaim,
+    LosslessClaim,
+    MemoryClaim,
+    NullRatioClaim,
+    ParityClaim,
+    RecallClaim,
+    SpeedupClaim,
+)
+from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm
+from reports.report import Report
+
+
+def propose(report: Report) -> tuple[Claim, ...]:
+    """Every claim the report's rows could carry, figures filled in, none asserted yet (status `withheld`)."""
+    view = ReportView(report)
+    proposed: list[Claim] = []
+    for claim in _candidates(view):
+        figures = recompute(view, claim)
+        if figures is not None:
+            proposed.append(with_figures(claim, figures))
+    return tuple(proposed)
+
+
+def with_figures(claim: Claim, figures: ClaimFigures) -> Claim:
+    """A copy of `claim` that states `figures`."""
+    changes: dict[str, object] = {"value": figures.value}
+    if figures.interval is not None:
+        low, high = figures.interval
+        ratio = isinstance(claim, SpeedupClaim | NullRatioClaim)
+        changes["interval"] = Interval(low=low, high=high, method="bootstrap" if ratio else "wilson")
+    if isinstance(claim, SpeedupClaim):
+        changes["leave_one_out"] = figures.leave_one_out
+    if isinstance(claim, AcceptanceClaim):
+        changes |= {"committed_per_block": figures.committed_per_block, "by_position": figures.by_position}
+    return claim.replace(**changes)
+
+
+def _candidates(view: ReportView) -> Iterator[Claim]:
+    oracle = view.oracle
+    if oracle is not None:
+        yield _recall(oracle, "oracle_recall")
+        if view.null is not None:
+            yield NullRatioClaim(
+                name=f"null_ratio/{view.null.name}",
+                metric="null_ratio",
+                value=0.0,
+                arm=view.null.name,
+                baseline=oracle.name,
+                status="withheld",
+            )
+    for arm in view.under_test:
+        yield from _arm_candidates(view, arm)
+    yield from _candidates_of_results(view)
+
+
+def _arm_candidates(view: ReportView, arm: Arm) -> Iterator[Claim]:
+    if arm.system_under_test == NATIVE_BASELINE_LABEL:
+        yield _recall(arm, "native_baseline_recall")
+    elif restores(arm):
+        control = next(iter(view.controls_of(arm)), None)
+        yield _recall(arm, "restoration_recall", control.name if control is not None else None)
+    else:
+        yield _recall(arm, "arm_recall")
+    if drafts(arm) and not chooses(arm):
+        yield AcceptanceClaim(
+            name=f"acceptance/{arm.name}", metric="acceptance", value=0.0, arm=arm.name, status="withheld"
+        )
+    if view.oracle is None:
+        return
+    base = view.oracle.name
+    for metric in SPEEDUP:
+        yield SpeedupClaim.model_validate(
+            {
+                "name": f"{metric}/{arm.name}",
+                "metric": metric,
+                "value": 0.0,
+                "arm": arm.name,
+                "baseline": base,
+                "status": "withheld",
+            }
+        )
+    if lossless(arm):
+        yield LosslessClaim(
+            name=f"token_identity/{arm.name}",
+            metric="token_identity",
+            value=0.0,
+            arm=arm.name,
+            baseline=base,
+            status="withheld",
+        )
+    else:
+        yield MemoryClaim(
+            name=f"kv_saving/{arm.name}",
+            metric="kv_saving",
+            value=0.0,
+            arm=arm.name,
+            baseline=base,
+            status="withheld",
+            basis="measured",
+        )
+
+
+def _recall(arm: Arm, metric: str, control: str | None = None) -> RecallClaim:
+    return RecallClaim.model_validate(
+        {
+            "name": f"{metric}/{arm.name}",
+            "metric": metric,
+            "value": 0.0,
+            "arm": arm.name,
+            "status": "withheld",
+            "control": control,
+        }
+    )
+
+
+def _candidates_of_results(view: ReportView) -> Iterator[Claim]:
+    """The parity claim of a parity report, and a verdict a codec of a quantisation report.
+
+    A runtime that computes on codes has its kernel already.
+    """
+    parity = view.report.parity
+    if parity is not None:
+        name = parity.candidate_runtime
+        yield ParityClaim(
+            name=f"drafter_parity/{name}", metric="drafter_parity", value=0.0, arm=name, status="withheld"
+        )
+    for arm in view.report.kv_quant.arms if view.report.kv_quant is not None else ():
+        if arm.name not in (IDENTITY, AFFINE_4) and arm.path != "runtime":
+            yield KvQuantClaim(
+                name=f"kv_codec_worthwhile/{arm.name}",
+                metric="kv_codec_worthwhile",
+                value=0.0,
+                arm=arm.name,
+                status="withheld",
+                samples=len(arm.samples),
+            )

@@ -1,0 +1,107 @@
+"""The figures of a claim, made again from the rows."""
+
+from dataclasses import dataclass
+
+from gate.claims.against_baseline import pairs_of, ratio_of
+from gate.figures.acceptance import acceptance_of
+from gate.figures.codecs import worthwhile
+from gate.figures.drafter_parity import agreement
+from gate.figures.intervals import Share, wilson
+from gate.figures.kv_memory import analytic_saving, kv_saving, table_of
+from gate.figures.paired_ratios import one_prompt_left_out
+from gate.figures.prompt_shares import recall_of, token_identity
+from gate.rulebook.report_view import ReportView, chooses
+from reports.records.claims import (
+    AcceptanceClaim,
+    BaseClaim,
+    KvQuantClaim,
+    LosslessClaim,
+    MemoryClaim,
+    NullRatioClaim,
+    ParityClaim,
+    RecallClaim,
+    SpeedupClaim,
+)
+from reports.records.measurement import Arm
+
+
+@dataclass(frozen=True)
+class ClaimFigures:
+    """Everything numeric about a claim, derived from the rows."""
+
+    value: float
+    interval: tuple[float, float] | None = None
+    leave_one_out: tuple[float, float] | None = None
+    committed_per_block: float | None = None
+    by_position: tuple[float, ...] | None = None
+
+
+def recompute(view: ReportView, claim: BaseClaim) -> ClaimFigures | None:
+    """The figures of `claim` from the rows; none if the rows do not allow them."""
+    arm = view.arms.get(claim.arm)
+    if arm is None:
+        return _of_results(view, claim)
+    baseline = view.arms.get(claim.baseline) if claim.baseline is not None else None
+    match claim:
+        case SpeedupClaim() | NullRatioClaim():
+            return _ratio(view, claim, arm, baseline) if baseline is not None else None
+        case RecallClaim():
+            return _share(recall_of(arm))
+        case LosslessClaim():
+            return _share(token_identity(arm, baseline)) if baseline is not None else None
+        case MemoryClaim():
+            return _saving(view, claim, arm, baseline)
+        case AcceptanceClaim():
+            return _acceptance(arm)
+    return None
+
+
+def counted(view: ReportView, claim: BaseClaim) -> Share | None:
+    """So many of so many, where the claim is about prompts or rows."""
+    arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
+    if isinstance(claim, RecallClaim) and arm is not None:
+        return recall_of(arm)
+    if isinstance(claim, LosslessClaim) and arm is not None and baseline is not None:
+        return token_identity(arm, baseline)
+    return None
+
+
+def _ratio(view: ReportView, claim: SpeedupClaim | NullRatioClaim, arm: Arm, baseline: Arm) -> ClaimFigures | None:
+    estimate = ratio_of(view, arm, baseline, claim.metric)
+    if estimate is None:
+        return None
+    rest = one_prompt_left_out(pairs_of(view, arm, baseline, claim.metric))
+    return ClaimFigures(estimate.value, (estimate.low, estimate.high), rest)
+
+
+def _share(found: Share | None) -> ClaimFigures | None:
+    if found is None:
+        return None
+    interval = wilson(found)
+    return ClaimFigures(interval.value, (interval.low, interval.high))
+
+
+def _saving(view: ReportView, claim: MemoryClaim, arm: Arm, baseline: Arm | None) -> ClaimFigures | None:
+    if claim.basis == "measured":
+        saving = kv_saving(arm, baseline) if baseline is not None else None
+    else:
+        table = table_of(view, arm)
+        saving = analytic_saving(table) if table is not None else None
+    return ClaimFigures(saving) if saving is not None else None
+
+
+def _acceptance(arm: Arm) -> ClaimFigures | None:
+    three = None if chooses(arm) else acceptance_of(arm)
+    if three is None:
+        return None
+    return ClaimFigures(three.rate, committed_per_block=three.committed_per_block, by_position=three.by_position)
+
+
+def _of_results(view: ReportView, claim: BaseClaim) -> ClaimFigures | None:
+    """Claims whose rows are not arms: the parity of a drafter, the verdict on a codec."""
+    if isinstance(claim, ParityClaim):
+        parity = view.report.parity
+        value = agreement(parity) if parity is not None and parity.candidate_runtime == claim.arm else None
+    else:
+        value = worthwhile(view, claim.arm) if isinstance(claim, KvQuantClaim) else None
+    return ClaimFigures(float(value)) if value is not None else None

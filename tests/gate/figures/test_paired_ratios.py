@@ -1,0 +1,104 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.figures.paired_ratios import by_prompt, one_prompt_left_out, paired_ratios, prompt_of, ratio_estimate
+from reports.records.measurement import Arm, Measurement, Role
+
+DIGESTS = tuple("sha256:" + f"{index:064x}" for index in range(10))
+
+
+def row(sample: int, repeat: int = 0, **fields: object) -> Measurement:
+    """A row of ten decode tokens in one second."""
+    base: dict[str, object] = {
+        "sample": sample,
+        "repeat": repeat,
+        "prompt_digest": DIGESTS[sample % 10],
+        "decode_tokens": 10,
+        "decode_s": 1.0,
+        "e2e_s": 2.0,
+        "prefill_s": 1.0,
+        "prompt_tokens": 100,
+    }
+    return Measurement.model_validate(base | fields)
+
+
+def arm(*rows: Measurement, name: str = "arm", role: Role = "sut") -> Arm:
+    """An arm with these rows."""
+    return Arm(name=name, role=role, engine="ar", measurements=rows)
+
+
+times = st.lists(st.floats(0.01, 100.0), min_size=6, max_size=6)
+
+
+def test_pairs_are_by_sample_and_repeat_and_know_who_ran_first() -> None:
+    ours = arm(row(0, 0, decode_s=0.5, order=0), row(0, 1, decode_s=0.25, order=3), row(1, 0, order=None))
+    theirs = arm(row(0, 0, order=1), row(0, 1, order=2), row(2, 0))
+    pairs = paired_ratios(ours, theirs)
+    assert [(pair.sample, pair.repeat, pair.ratio, pair.arm_first) for pair in pairs] == [
+        (0, 0, 2.0, True),
+        (0, 1, 4.0, False),
+    ]
+
+
+def test_a_key_that_stands_twice_is_ambiguous_and_left_out() -> None:
+    doubled = arm(row(0, 0), row(0, 0, decode_s=0.1), row(1, 0))
+    assert [pair.sample for pair in paired_ratios(doubled, arm(row(0, 0), row(1, 0)))] == [1]
+    assert [pair.sample for pair in paired_ratios(arm(row(0, 0), row(1, 0)), doubled)] == [1]
+
+
+def test_no_pair_no_estimate() -> None:
+    assert ratio_estimate(()) is None
+    assert one_prompt_left_out(()) is None
+
+
+def test_a_repeated_prompt_is_one_sample() -> None:
+    rows = [row(sample, prompt_digest=DIGESTS[sample // 3]) for sample in range(6)]
+    assert prompt_of(rows) == {0: 0, 1: 0, 2: 0, 3: 3, 4: 3, 5: 3}
+    pairs = paired_ratios(arm(*rows), arm(*rows))
+    assert [len(group) for group in by_prompt(pairs)] == [3, 3]
+
+
+def test_without_digests_samples_that_cannot_be_told_apart_are_one() -> None:
+    same = [row(sample, prompt_digest=None, token_ids=(5, 6)) for sample in range(3)]
+    other = [row(3, prompt_digest=None, token_ids=(5, 7)), row(4, prompt_digest=None, token_ids=None)]
+    assert len(set(prompt_of([*same, *other]).values())) == 3
+
+
+def test_the_ratio_is_the_median_of_medians() -> None:
+    speeds = {(0, 0): 1.0, (0, 1): 1.1, (0, 2): 9.0, (1, 0): 2.0, (1, 1): 2.0, (1, 2): 2.0}
+    ours = arm(*(row(*key, decode_s=1 / speed) for key, speed in speeds.items()))
+    theirs = arm(*(row(*key) for key in speeds))
+    found = ratio_estimate(paired_ratios(ours, theirs))
+    assert found is not None
+    assert found.value == pytest.approx((1.1 + 2.0) / 2)
+    assert one_prompt_left_out(paired_ratios(ours, theirs)) == pytest.approx((1.1, 2.0))
+
+
+@given(times, times, st.randoms(use_true_random=False))
+def test_the_estimate_does_not_depend_on_the_order_of_rows(
+    ours: list[float], theirs: list[float], rng: random.Random
+) -> None:
+    keys = [(sample, repeat) for sample in range(3) for repeat in range(2)]
+    first = [row(*key, decode_s=seconds) for key, seconds in zip(keys, ours, strict=True)]
+    second = [row(*key, decode_s=seconds) for key, seconds in zip(keys, theirs, strict=True)]
+    expected = ratio_estimate(paired_ratios(arm(*first), arm(*second)))
+    rng.shuffle(first)
+    rng.shuffle(second)
+    assert ratio_estimate(paired_ratios(arm(*first), arm(*second))) == expected
+
+
+@given(times, times)
+def test_a_slower_clock_for_both_arms_changes_nothing(ours: list[float], theirs: list[float]) -> None:
+    def estimate(factor: float) -> tuple[float, float, float]:
+        pairs = paired_ratios(
+            arm(*(row(i, decode_s=seconds * factor) for i, seconds in enumerate(ours))),
+            arm(*(row(i, decode_s=seconds * factor) for i, seconds in enumerate(theirs))),
+        )
+        found = ratio_estimate(pairs)
+        assert found is not None
+        return found.value, found.low, found.high
+
+    assert estimate(4.0) == pytest.approx(estimate(1.0))
