@@ -111,6 +111,12 @@ def test_light_commands_load_nothing_heavy(arguments: list[str]) -> None:
     assert done.stdout.split("\n")[-2] == "0 []", done.stderr
 
 
+def test_no_test_leaves_itself_out_where_a_package_is_missing() -> None:
+    """A test that needs PyTorch says so by its marker, and sessions select by that: no failure passes for a skip."""
+    found = [file for file in sources("tests") if "pytest.importorskip" in file.read_text() and file != Path(__file__)]
+    assert not found
+
+
 def test_light_folders_hold_no_tensors() -> None:
     for folder in ("gate", "reports", "workloads"):
         for file in sources(folder):

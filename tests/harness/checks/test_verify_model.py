@@ -25,11 +25,11 @@ def rewrite(folder: Path, **changes: object) -> None:
 
 @pytest.fixture
 def folder(cache: Path, tiny_llama: Make, converted: Make) -> Path:
-    pytest.importorskip("torch")
     made: Path = converted(tiny_llama())
     return made
 
 
+@pytest.mark.torch
 def test_a_converted_model_agrees_and_the_result_is_stored(folder: Path) -> None:
     weights = weights_digest(folder)
     assert load_faithfulness(folder, weights) is None
@@ -41,19 +41,21 @@ def test_a_converted_model_agrees_and_the_result_is_stored(folder: Path) -> None
     assert load_faithfulness(folder, weights) == result
 
 
+@pytest.mark.torch
 def test_a_changed_config_has_not_been_verified(folder: Path) -> None:
     verify(folder)
     rewrite(folder, rope_theta=10_000.0)
     assert load_faithfulness(folder, weights_digest(folder)) is None
 
 
+@pytest.mark.torch
 def test_gemma_agrees_past_its_window(cache: Path, tiny_gemma: Make, converted: Make) -> None:
-    pytest.importorskip("torch")
     result = verify(converted(tiny_gemma()))
     assert result.tokens > 8
     assert result.argmax_agreement >= 0.99
 
 
+@pytest.mark.torch
 def test_a_wrong_rope_base_is_caught(folder: Path) -> None:
     """What mlx-lm does with a base it does not see: it runs with 10000, and transformers with what was meant."""
     rewrite(folder, rope_theta=10_000.0, rope_parameters={"rope_theta": 100_000.0, "rope_type": "default"})
@@ -62,6 +64,7 @@ def test_a_wrong_rope_base_is_caught(folder: Path) -> None:
     assert result.largest_logit_gap > 0.1
 
 
+@pytest.mark.torch
 def test_mlx_lm_alone_misreads_a_config_with_rope_parameters_only(folder: Path) -> None:
     """Why the conversion writes the top-level key, and why K3's loader completes a config without it."""
     rewrite(folder, rope_theta=None)
@@ -104,6 +107,7 @@ def test_a_folder_transformers_cannot_open_has_no_reference(folder: Path) -> Non
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.torch
 def test_the_process_of_its_own_reports_by_exit_code(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,9 +117,9 @@ def test_the_process_of_its_own_reports_by_exit_code(
 
 
 @pytest.mark.model
+@pytest.mark.torch
 @pytest.mark.parametrize(("name", "agreement", "gap"), [("smollm2-135m", 1.0, 1e-3), ("gemma3-270m", 0.995, 1.0)])
 def test_the_real_models_are_those_transformers_runs(name: str, agreement: float, gap: float) -> None:
-    pytest.importorskip("torch")
     result = verify(resolve(name).folder)
     assert result.tokens > 512
     assert result.argmax_agreement >= agreement

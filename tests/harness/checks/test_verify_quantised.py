@@ -12,7 +12,7 @@ from harness.checks.verify_model import verify
 from harness.models.faithfulness import fixed_text
 from tests.harness.folders_4bit import CONFIGS, edit_config, quantise, write_published
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 TEXT = fixed_text()[:150]
 Change = Callable[[Any], None]
 

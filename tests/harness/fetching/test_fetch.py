@@ -219,10 +219,10 @@ def test_what_is_no_package_is_resolved_not_downloaded(cache: Path) -> None:
         ensure("smollm2-135")
 
 
+@pytest.mark.torch
 def test_a_model_is_verified_when_it_is_fetched_and_when_that_was_missed(
     packaged: Any, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch")
     absent = ensure("tiny")
     assert load_faithfulness(absent.folder, absent.weights) is None
     monkeypatch.setattr(fetch_module, "can_verify", lambda weights: True)

@@ -105,8 +105,8 @@ def test_the_command_holds_the_drafter_to_it_or_says_why_it_cannot(
     ]
 
 
+@pytest.mark.torch
 def test_pytorch_proposes_again_what_was_recorded(lab: Lab) -> None:
-    pytest.importorskip("torch")
     preset = preset_with("samples=2")
     request: Any = DrafterRequest("dflash-torch", preset.drafter, preset.block_size, dtype=preset.reference.dtype)
     made = record(lab.verifier, load_drafter(request, lab.verifier), prompts_of(preset, lab), blocks=3, block_size=8)

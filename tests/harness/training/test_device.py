@@ -16,6 +16,8 @@ from harness.training.drafter.net import DrafterNet, initialise
 from harness.training.drafter.recipe import TrainingRecipe
 from harness.training.drafter.verifier import Continued
 
+pytestmark = pytest.mark.torch
+
 HIDDEN, VOCAB, SIZE = 16, 40, 4
 
 

@@ -39,10 +39,10 @@ def request(kind: Any, folder: Path, dtype: Any) -> DrafterRequest:
     return DrafterRequest(kind, model=str(folder), block_size=8, dtype=dtype)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("bits", [4, 8])
 def test_float32_agrees_beside_a_quantised_verifier_in_bfloat16(bits: int, tmp_path: Path) -> None:
     """The drafters share a head in bfloat16; computed in it, one token in a few dozen would be a tie."""
-    pytest.importorskip("torch")
     verifier, folder = quantised(bits), write_checkpoint(tmp_path, hidden_size=64)
     sides = [load_drafter(request(kind, folder, "float32"), verifier) for kind in ("dflash-torch", "dflash")]
     result = compare(verifier, *sides, PROMPTS, blocks=12, block_size=8)
@@ -51,8 +51,8 @@ def test_float32_agrees_beside_a_quantised_verifier_in_bfloat16(bits: int, tmp_p
     assert len({block.candidate_tokens for block in result.blocks}) > 12
 
 
+@pytest.mark.torch
 def test_every_prompt_done_is_told(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
     verifier, folder, told = lively_gemma4(), write_checkpoint(tmp_path), []
     sides = [load_drafter(request(kind, folder, "float32"), verifier) for kind in ("dflash-torch", "dflash")]
     compare(verifier, *sides, PROMPTS, blocks=1, block_size=4, compared=told.append)

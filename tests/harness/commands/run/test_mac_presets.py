@@ -13,7 +13,11 @@ from tests.harness.commands.tiny_runs import tiny_drafter, tiny_gemma4_4bit
 
 LIKE_OTHERS = ("mac-fused-block4", "mac-code-trim", "mac-parity-bf16")
 """They differ from another by a size or a type alone."""
-NAMES = tuple(name for name in preset_names() if name.startswith("mac-") and name not in LIKE_OTHERS)
+NAMES = tuple(
+    pytest.param(name, marks=pytest.mark.torch if load_preset(name).preset.needs_torch() else ())
+    for name in preset_names()
+    if name.startswith("mac-") and name not in LIKE_OTHERS
+)
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +37,6 @@ def small(name: str) -> list[str]:
 
 
 def measured(name: str, folders: tuple[Path, Path], out: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
-    if load_preset(name).preset.needs_torch():
-        pytest.importorskip("torch")
     monkeypatch.setenv("K3_MAC_26B", str(folders[0]))
     monkeypatch.setenv("K3_MAC_26B_DFLASH", str(folders[1]))
     assert run(["eval", "--preset", name, *small(name), "--out", str(out)]) in (0, 2)

@@ -18,6 +18,8 @@ from reports.records.provenance import Faithfulness
 from reports.report import Report, load_report, write_report
 from tests.harness.commands.tiny_runs import tiny_drafter, tiny_model
 
+pytestmark = pytest.mark.torch
+
 FAITHFUL = Faithfulness(reference="transformers", tokens=600, argmax_agreement=1.0, largest_logit_gap=1e-4)
 ROOT = Path(__file__).resolve().parents[4]
 SMALL = ("--samples", "3", "--blocks", "4", "--items", "3")
@@ -30,7 +32,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def drafter(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Path:
-    pytest.importorskip("torch")
     return tiny_drafter(tmp_path_factory.mktemp("drafters") / "dflash", model)
 
 

@@ -8,7 +8,7 @@ from harness.cli import run
 from reports.report import load_report
 from tests.harness.folders_4bit import quantise, write_published
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 
 def blocked(report: Path) -> set[str]:

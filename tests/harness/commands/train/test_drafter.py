@@ -10,6 +10,8 @@ from harness.training.device import find_device, present
 from harness.training.drafter.recipe import DrafterManifest
 from tests.harness.training.tiny_folders import llama_folder
 
+pytestmark = pytest.mark.torch
+
 SMALL = [
     "--shards=1",
     "--batch=2",

@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import mlx.core as mx
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-mx = pytest.importorskip("mlx.core")
+from harness.engines.torch.reference import Reference, open_reference
+from harness.engines.torch.streamed import Read, streamed, units
+from tests.harness.folders_4bit import CONFIGS, quantise, write_published
 
-from harness.engines.torch.reference import Reference, open_reference  # noqa: E402
-from harness.engines.torch.streamed import Read, streamed, units  # noqa: E402
-from tests.harness.folders_4bit import CONFIGS, quantise, write_published  # noqa: E402
-
+pytestmark = pytest.mark.torch
 IDS = [5, 7, 300, 7, 12, 5, 390]
 
 

@@ -29,12 +29,14 @@ def test_every_weight_is_what_it_was_before_it_became_a_gguf(
         np.testing.assert_allclose(found[name], values, atol=2e-7, err_msg=name)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("kind", ["tiny_llama", "tiny_gemma"])
 def test_mlx_lm_and_transformers_open_the_folder_with_the_same_logits(
     kind: str, request: pytest.FixtureRequest, converted: Make
 ) -> None:
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
+    import torch
+    import transformers
+
     folder = converted(request.getfixturevalue(kind)())
     import mlx.core as mx
     from mlx_lm import load

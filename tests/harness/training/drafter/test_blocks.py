@@ -1,12 +1,15 @@
 """What a block should propose, and how many tokens right proposals are worth."""
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.training.drafter.blocks import IGNORED, blocks_of, draft_vocabulary, draw_anchors, greedy_labels, places_in
 from harness.training.drafter.verifier import Continued
+
+pytestmark = pytest.mark.torch
 
 
 def sequence_of(tokens: list[int], prompt: int, choices: list[int] | None = None) -> Continued:

@@ -20,6 +20,8 @@ from harness.training.drafter.recipe import DrafterManifest, TrainingRecipe
 from harness.training.drafter.train import DrafterJob, train_drafter
 from tests.harness.training.tiny_folders import gemma_folder, llama_folder
 
+pytestmark = pytest.mark.torch
+
 FOLDERS = {"llama": llama_folder, "gemma": gemma_folder}
 
 

@@ -12,6 +12,8 @@ from harness.training.drafter.verifier import TorchVerifier
 from harness.training.verifier_shape import shape_of
 from tests.harness.training.tiny_folders import gemma_folder, llama_folder
 
+pytestmark = pytest.mark.torch
+
 PROMPTS = [[5, 9, 200, 31], list(range(40, 75)), [7]]
 
 

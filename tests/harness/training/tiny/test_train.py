@@ -13,7 +13,9 @@ from harness.training.tiny.corpus import tokenizer_texts
 from harness.training.tiny.export import TinyManifest, export
 from harness.training.tiny.model import TinyConfig, TinyModel
 from harness.training.tiny.tokenizer import VOCABULARY, open_tokenizer, train_tokenizer
-from harness.training.tiny.train import Settings, Stage, Trainer, train
+from harness.training.tiny.train import FLOOR, WARMUP, Settings, Stage, Trainer
+
+pytestmark = pytest.mark.torch
 
 SMALL = TinyConfig(VOCABULARY, hidden=64, heads=2, kv_heads=1, head_dim=32, intermediate=64, window=16)
 SETTINGS = Settings(steps=12, rate=5e-3)
@@ -30,7 +32,7 @@ def trained_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def short_stages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two short stages in place of the real ones."""
-    monkeypatch.setattr(train, "STAGES", (Stage(64, 8, 0.5), Stage(128, 4, 0.5)))
+    monkeypatch.setattr("harness.training.tiny.train.STAGES", (Stage(64, 8, 0.5), Stage(128, 4, 0.5)))
 
 
 def steps(trainer: Trainer, count: int) -> list[float]:
@@ -66,10 +68,10 @@ def test_stages_follow_each_other_and_the_rate_rises_and_falls() -> None:
     assert [settings.stage(step).length for step in (0, 499, 500, 999)] == [64, 64, 128, 128]
     rates = [settings.rate_at(step) for step in range(1000)]
     peak = rates.index(max(rates))
-    assert peak in (train.WARMUP - 1, train.WARMUP)
+    assert peak in (WARMUP - 1, WARMUP)
     assert rates[:peak] == sorted(rates[:peak])
     assert rates[peak:] == sorted(rates[peak:], reverse=True)
-    assert rates[-1] == pytest.approx(settings.rate * train.FLOOR, rel=0.01)
+    assert rates[-1] == pytest.approx(settings.rate * FLOOR, rel=0.01)
 
 
 def test_sliding_layers_see_their_window_and_full_layers_everything() -> None:
@@ -85,7 +87,8 @@ def test_sliding_layers_see_their_window_and_full_layers_everything() -> None:
 
 
 def test_the_folder_is_the_model_that_transformers_and_mlx_lm_run(work: Path, tmp_path: Path) -> None:
-    mx = pytest.importorskip("mlx.core")
+    import mlx.core as mx
+
     from harness.engines.mlx.verifier.load import load_verifier
 
     trainer = Trainer.fresh(open_tokenizer(work), SMALL, SETTINGS)

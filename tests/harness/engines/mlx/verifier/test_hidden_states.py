@@ -49,6 +49,7 @@ def reference(family: str, folder: Path, tokens: list[int]) -> list[np.ndarray]:
     return [state[0].numpy() for state in states]
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("family", FAMILIES)
 def test_layer_i_is_hidden_state_i_plus_1_of_transformers(
     family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

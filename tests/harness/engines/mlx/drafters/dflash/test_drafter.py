@@ -40,6 +40,7 @@ def parity(verifier: Verifier, folder: Path, dtype: str | None = None, size: int
     return compare(verifier, reference, candidate, prompts, blocks=4, block_size=size, prefill_chunk=16)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("model", VERIFIERS)
 def test_mlx_and_torch_agree_on_every_token_in_f32(model: str, shape: str, tmp_path: Path) -> None:
@@ -52,6 +53,7 @@ def test_mlx_and_torch_agree_on_every_token_in_f32(model: str, shape: str, tmp_p
     assert (result.reference_dtype, result.candidate_dtype) == ("float32", "float32")
 
 
+@pytest.mark.torch
 def test_in_bf16_agreement_is_measured_not_assumed(tmp_path: Path) -> None:
     result = parity(tiny_llama(), write_checkpoint(tmp_path), dtype="bfloat16")
     same = [a == b for x in result.blocks for a, b in zip(x.reference_tokens, x.candidate_tokens, strict=True)]
@@ -91,6 +93,7 @@ def test_the_context_does_not_depend_on_how_it_was_cut(cuts: list[int], tmp_path
     assert parts.nbytes > 0
 
 
+@pytest.mark.torch
 def test_its_layers_are_qwen3_s_own(tmp_path: Path) -> None:
     """Without context and with a causal block the drafter is transformers' Qwen 3 stack on the same weights."""
     import torch
@@ -117,7 +120,7 @@ def test_block_masks() -> None:
     assert window.tolist() == [[False, False, True, True, True, True], [False, False, False, True, True, True]]
 
 
-@pytest.mark.parametrize("kind", ["dflash", "dflash-torch"])
+@pytest.mark.parametrize("kind", ["dflash", pytest.param("dflash-torch", marks=pytest.mark.torch)])
 @pytest.mark.parametrize("name", ["fused", "fused-carry"])
 @pytest.mark.parametrize("model", ["llama", "gemma", "gemma4"])
 def test_it_is_lossless(model: str, name: str, kind: Any, tmp_path: Path) -> None:
