@@ -10,9 +10,9 @@ import harness.commands.gate.judge
 import harness.commands.models
 import harness.commands.report.report
 import harness.commands.train.drafter
-from harness.base.errors import K3Error
+from harness.base.errors import K3Error, ReaderGoneError, StreamError
+from harness.base.output import guarded_output
 from harness.base.provenance import version_of
-from harness.base.stdout import guard_stdout
 from harness.commands import doctor, presets
 from harness.commands.run import code, eval, kvquant, niah, parity
 
@@ -63,10 +63,6 @@ def options(
 
 def main() -> None:
     """Run the command line and exit with the code that product.md promises."""
-    try:
-        guard_stdout()
-    except K3Error as error:
-        sys.exit(_complain(str(error), error.exit_code))
     sys.exit(run(sys.argv[1:]))
 
 
@@ -76,8 +72,19 @@ def run(arguments: list[str]) -> int:
     Returns: 0 fine, 2 violation, 3 could not run, 64 wrong usage, 130 interrupted, 1 a bug.
     """
     try:
+        with guarded_output():
+            return _run(arguments)
+    except ReaderGoneError as error:
+        return error.exit_code
+    except StreamError as error:
+        return _complain(str(error), error.exit_code)
+
+
+def _run(arguments: list[str]) -> int:
+    try:
         code = app(args=arguments, prog_name="k3", standalone_mode=False)
-        sys.stdout.flush()
+    except StreamError:
+        raise
     except K3Error as error:
         return _complain(str(error), error.exit_code)
     except _USAGE_ERROR as error:

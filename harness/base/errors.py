@@ -27,3 +27,11 @@ class EngineError(CannotRunError):
 
 class OutputError(CannotRunError):
     """A report cannot be written: folder not writable, disk full, or a file that must not be overwritten."""
+
+
+class StreamError(OutputError):
+    """Standard output or standard error cannot be written."""
+
+
+class ReaderGoneError(StreamError):
+    """Whoever read the output closed it: the command ends, and says nothing, since nobody is left to hear it."""

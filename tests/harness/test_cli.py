@@ -12,6 +12,17 @@ from harness.cli import run
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = "from harness.cli import main; main()"
 EVIDENCE = str(ROOT / "reports" / "evidence" / "demo-smollm2.json")
+ARGUMENTS = [
+    ["--help"],
+    ["--version"],
+    ["gate", "check", EVIDENCE],
+    ["gate", "check", EVIDENCE, "--format", "json"],
+    ["gate", "rules"],
+    ["report", "show", EVIDENCE],
+    ["report", "schema"],
+    ["presets", "list"],
+    ["niah", "--plan"],
+]
 
 
 @pytest.mark.parametrize("arguments", [[], ["gate"], ["report"], ["models"], ["presets"], ["train"]])
@@ -77,20 +88,7 @@ def test_a_value_out_of_range_names_its_flag(
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
 @pytest.mark.parametrize("buffering", ["", "1"])
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["--version"],
-        ["gate", "check", EVIDENCE],
-        ["gate", "check", EVIDENCE, "--format", "json"],
-        ["gate", "rules"],
-        ["report", "show", EVIDENCE],
-        ["report", "schema"],
-        ["presets", "list"],
-        ["niah", "--plan"],
-    ],
-)
+@pytest.mark.parametrize("arguments", ARGUMENTS)
 def test_a_full_stdout_is_3_in_one_line(arguments: list[str], buffering: str) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
@@ -106,15 +104,36 @@ def test_a_full_stdout_is_3_in_one_line(arguments: list[str], buffering: str) ->
     assert done.stderr.count(b"\n") == 1
 
 
-def test_a_pipe_without_a_reader_is_3_in_one_line() -> None:
+@pytest.mark.parametrize("buffering", ["", "1"])
+@pytest.mark.parametrize("start", [MAIN, "import sys; from harness.cli import run; sys.exit(run(sys.argv[1:]))"])
+@pytest.mark.parametrize("arguments", ARGUMENTS)
+def test_a_pipe_without_a_reader_ends_a_command_in_silence(arguments: list[str], start: str, buffering: str) -> None:
+    done = without_reader([sys.executable, "-c", start, *arguments], "stdout", buffering)
+    assert (done.returncode, done.stderr) == (3, b"")
+
+
+@pytest.mark.parametrize("arguments", [["gate", "nonsense"], ["report", "show", "nowhere.json"], []])
+def test_a_complaint_that_nobody_reads_ends_in_silence(arguments: list[str]) -> None:
+    done = without_reader([sys.executable, "-c", MAIN, *arguments], "stderr", "")
+    assert (done.returncode, done.stdout) == (3, b"")
+
+
+def without_reader(command: list[str], stream: str, buffering: str) -> "subprocess.CompletedProcess[bytes]":
+    """Run with one of the two streams a pipe whose reader has gone; the other is captured."""
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, "gate", "rules"], stdout=writer, stderr=subprocess.PIPE, cwd=ROOT, check=False
-    )
-    os.close(writer)
-    assert done.returncode == 3
-    assert done.stderr.count(b"\n") == 1
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | {stream: writer}
+    environment = os.environ | {"PYTHONUNBUFFERED": buffering}
+    try:
+        return subprocess.run(command, cwd=ROOT, env=environment, check=False, **streams)
+    finally:
+        os.close(writer)
+
+
+def test_a_closed_stderr_is_not_missed_and_takes_no_place_in_the_result() -> None:
+    program = f"exec '{sys.executable}' -c '{MAIN}' report show nowhere.json 2>&-"
+    done = subprocess.run(["sh", "-c", program], stdout=subprocess.PIPE, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout) == (3, b"")
 
 
 def test_a_closed_stdout_is_3_in_one_line() -> None:
