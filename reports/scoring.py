@@ -5,6 +5,7 @@ the numbered notes of the haystack is an echo, and a text that collapsed into a 
 """
 
 import re
+from collections.abc import Sequence
 
 TURN_ENDS = ("<|im_end|>", "<end_of_turn>", "<turn|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "<eos>", "</s>")
 """How models mark the end of their turn or of the text, where a tool left the marks in."""
@@ -61,10 +62,15 @@ def is_degenerate(text: str) -> bool:
     return _repeats_lines(text) or _repeats_tail(text) or _repeats_tail(text.rstrip())
 
 
-def score(text: str, answer: str) -> bool:
-    """The answer stands in the first turn, and that turn is no collapse."""
+def score(text: str, answer: str, also_asked: Sequence[str] = (), not_asked: Sequence[str] = ()) -> bool:
+    """The answer and all others asked for stand in the first turn, none that was not asked for, and it is no collapse.
+
+    Who names what every needle of a haystack tells has not said which is the answer.
+    """
     turn = first_turn(text)
-    return find_answer(turn, answer) and not is_degenerate(turn)
+    found = all(find_answer(turn, wanted) for wanted in (answer, *also_asked))
+    guessed = any(find_answer(turn, other) for other in not_asked)
+    return found and not guessed and not is_degenerate(turn)
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from reports.records.measurement import PromptSet
-from reports.records.plan import PromptRecord, tokens_digest
+from reports.records.plan import PromptRecord, Texts, tokens_digest
+from reports.scoring import score
 
 PromptStyle = Literal["chat", "completion"]
 SYNTHETIC = "synthetic"
@@ -37,7 +38,9 @@ class Prompt:
     """One prompt, tokenised once and given to every arm that runs its set.
 
     `needle_first`, `needle_last` and `question_first` are token positions; none where they do not apply. `group` is
-    kind/name of the template or document the prompt was made from.
+    kind/name of the template or document the prompt was made from, `question` of the form of its question where that
+    is no part of the group. `also_asked` are further answers, all of them asked for; `not_asked` what needles tell that
+    the question is not about.
     """
 
     sample: int
@@ -48,11 +51,18 @@ class Prompt:
     needle_last: int | None = None
     question_first: int | None = None
     group: str | None = None
+    question: str | None = None
+    also_asked: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
         """sha256 over the token ids as decimal numbers joined by commas."""
         return tokens_digest(self.tokens)
+
+    def scored(self, text: str) -> bool | None:
+        """Whether `text` is a right answer; None of a prompt that has none."""
+        return None if self.answer is None else score(text, self.answer, self.also_asked, self.not_asked)
 
     def record(self) -> PromptRecord:
         """The prompt as a report keeps it: everything but the tokens."""
@@ -68,6 +78,9 @@ class Prompt:
             needle_last=self.needle_last,
             question_first=self.question_first,
             group=self.group,
+            question=self.question,
+            also_asked=self.also_asked or None,
+            not_asked=self.not_asked or None,
         )
 
 
@@ -76,6 +89,14 @@ class Workload(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def form(self) -> str: ...
+
+    @property
+    def texts(self) -> Texts | None:
+        """The texts that prompts are made from; none where templates make all of it."""
+        ...
 
     @property
     def generator_version(self) -> int: ...
@@ -115,3 +136,13 @@ def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
 def common_suffix(first: Sequence[int], second: Sequence[int]) -> int:
     """How many trailing tokens two sequences share."""
     return common_prefix(first[::-1], second[::-1])
+
+
+def token_span(tokens: Sequence[int], text: str, start: int, end: int, tokenizer: Tokenizer) -> tuple[int, int]:
+    """First and last position of the `tokens` of `text` that hold any of the characters from `start` to before `end`.
+
+    Tokens may merge across the ends, so the span is wide: everything that is not surely outside.
+    """
+    before = common_prefix(tokens, tokenizer.encode(text[:start]))
+    after = common_suffix(tokens, tokenizer.encode(text[end:]))
+    return before, len(tokens) - after - 1

@@ -37,6 +37,8 @@ class Code:
 
     name = "code"
     style: ClassVar[PromptStyle] = "completion"
+    form = SYNTHETIC
+    texts = None
     generator_version = GENERATOR_VERSION
 
     def prompts(self, tokenizer: Tokenizer) -> tuple[Prompt, ...]:

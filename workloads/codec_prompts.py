@@ -58,6 +58,8 @@ class KvQuant:
     style: PromptStyle
 
     name = "kv_quant"
+    form = SYNTHETIC
+    texts = None
     generator_version = GENERATOR_VERSION
 
     def prompts(self, tokenizer: Tokenizer) -> tuple[Prompt, ...]:

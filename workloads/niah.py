@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.records.measurement import PromptSet
-from workloads.base import SYNTHETIC, Prompt, PromptStyle, Tokenizer, common_prefix, common_suffix
+from workloads.base import SYNTHETIC, Prompt, PromptStyle, Tokenizer, common_suffix, token_span
 
 GENERATOR_VERSION = 1
 GROUP = f"{SYNTHETIC}/notes"
@@ -52,6 +52,8 @@ class Niah:
     cue: str = CUE
 
     name = "niah"
+    form = SYNTHETIC
+    texts = None
     generator_version = GENERATOR_VERSION
 
     def prompts(self, tokenizer: Tokenizer) -> tuple[Prompt, ...]:
@@ -103,9 +105,7 @@ class Niah:
             text = f"{tokenizer.bos}{body}{needle}{tail}{self.cue}"
         tokens = tokenizer.encode(text)
         start = text.index(needle + tail)
-        # Tokens may merge across the cuts, so the ranges are taken wide: everything that is not surely outside.
-        first = common_prefix(tokens, tokenizer.encode(text[:start]))
-        rest = common_suffix(tokens, tokenizer.encode(text[start + len(needle) :]))
+        first, last = token_span(tokens, text, start, start + len(needle), tokenizer)
         question = common_suffix(tokens, tokenizer.encode(text[start + len(needle + tail) :]))
         has_needle = prompt_set == "main"
         return Prompt(
@@ -114,7 +114,7 @@ class Niah:
             tokens=tuple(tokens),
             answer=code,
             needle_first=first if has_needle else None,
-            needle_last=len(tokens) - rest - 1 if has_needle else None,
+            needle_last=last if has_needle else None,
             question_first=len(tokens) - question,
             group=GROUP,
         )

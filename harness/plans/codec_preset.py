@@ -9,7 +9,7 @@ from harness.engines.codec_names import parse_codec
 from harness.plans.arm_spec import ArmName
 from harness.plans.plan import Plan
 from harness.plans.planned_arms import PlannedArm
-from harness.plans.preset import BasePreset, LoadedPreset, NiahSpec
+from harness.plans.preset import BasePreset, LoadedPreset, NotesSpec
 from reports.records.record import Record
 
 REQUIRED = ("identity", "affine4")
@@ -40,7 +40,7 @@ class KvQuantPreset(BasePreset):
     mixed: tuple[MixedArm, ...] = Field((), max_length=40)
     runtime_bits: tuple[int, ...] = Field((8, 4), description="Of mlx-lm's QuantizedKVCache; empty for none of it")
     runtime_group: Literal[32, 64, 128] = 64
-    workload: NiahSpec = NiahSpec(lines=20)
+    workload: NotesSpec = NotesSpec(lines=20)
 
     @field_validator("codecs")
     @classmethod

@@ -7,6 +7,8 @@ from pydantic import Field, field_validator
 
 from harness.plans.arm_spec import ArmName, ArmSpec, Dtype, ModelName
 from reports.records.record import Record
+from workloads.documents import Part
+from workloads.niah_prose import Asked
 
 RESERVED_ARMS = ("oracle", "oracle_again", "needle_free")
 """Arms every run of their kind has; the plan adds them, a preset cannot leave them out."""
@@ -20,17 +22,38 @@ class NamedModel:
     name: str
 
 
-class NiahSpec(Record):
-    """The haystack."""
+class NotesSpec(Record):
+    """A haystack of numbered notes."""
 
     lines: int = Field(70, ge=5, le=2000, description="Mean haystack size in lines")
     prompt_style: Literal["auto", "chat", "completion"] = "auto"
 
 
-class CodeSpec(Record):
-    """The files to complete."""
+class NiahSpec(NotesSpec):
+    """The haystack, of synthetic notes or of the standard library's docstrings; all but `lines` is of prose."""
+
+    form: Literal["synthetic", "prose"] = "synthetic"
+    words: int = Field(500, ge=50, le=10_000, description="Largest haystack in words; the smallest has four fifths")
+    needles: int = Field(1, ge=1, le=8, description="In every haystack")
+    asked: Asked = Field("one", description="Of the needles")
+    needle_forms: tuple[Literal["place", "number", "name", "code"], ...] = Field(
+        ("place", "number", "name", "code"), min_length=1, max_length=8, description="What they tell, in turns"
+    )
+    part: Part = Field("held_out", description="Modules: those no weights of K3's own are trained on, or others")
+
+
+class FilesSpec(Record):
+    """Synthetic files to complete."""
 
     items: int = Field(12, ge=2, le=56, description="Mean number of items a file shows before the cut")
+
+
+class CodeSpec(FilesSpec):
+    """What is to be continued: synthetic files, or modules of the standard library."""
+
+    form: Literal["synthetic", "stdlib"] = "synthetic"
+    lines: int = Field(40, ge=8, le=2000, description="Of form stdlib: mean number of lines before the cut")
+    part: Part = Field("held_out", description="Modules: those no weights of K3's own are trained on, or others")
 
 
 class BasePreset(Record):
@@ -119,7 +142,7 @@ class ParityPreset(BasePreset):
     reference: RuntimeSpec = RuntimeSpec(kind="dflash-torch")
     block_size: int = Field(8, ge=2, le=64)
     blocks: int = Field(8, ge=1, le=256, description="Blocks compared after every prompt")
-    workload: CodeSpec = CodeSpec()
+    workload: FilesSpec = FilesSpec()
 
     def needs_torch(self) -> bool:
         """A side computes in PyTorch."""

@@ -5,10 +5,12 @@ from harness.plans.codec_preset import KvQuantPlan
 from harness.plans.parity_plan import ParityPlan
 from harness.plans.plan import Plan, RunPlan
 from harness.plans.preset import CodePreset, NiahPreset
-from workloads.base import Workload
+from workloads.base import PromptStyle, Workload
 from workloads.code import Code
+from workloads.code_stdlib import StdlibCode
 from workloads.codec_prompts import KvQuant
 from workloads.niah import Niah
+from workloads.niah_prose import ProseNiah
 
 
 def workload_of(plan: Plan, text: ModelText) -> Workload:
@@ -22,13 +24,38 @@ def workload_of(plan: Plan, text: ModelText) -> Workload:
     assert isinstance(plan, RunPlan)
     preset = plan.preset
     if isinstance(preset, CodePreset):
-        return Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed)
+        return _code(preset)
     assert isinstance(preset, NiahPreset)
+    return _niah(preset, plan, text.style(preset.workload.prompt_style))
+
+
+def _code(preset: CodePreset) -> Workload:
+    asked = preset.workload
+    if asked.form == "stdlib":
+        return StdlibCode(lines=asked.lines, samples=preset.samples, seed=preset.seed, part=asked.part)
+    return Code(items=asked.items, samples=preset.samples, seed=preset.seed)
+
+
+def _niah(preset: NiahPreset, plan: RunPlan, style: PromptStyle) -> Workload:
+    asked = preset.workload
+    if asked.form == "prose":
+        return ProseNiah(
+            words=asked.words,
+            samples=preset.samples,
+            seed=preset.seed,
+            sink=plan.needle_sink,
+            window=plan.needle_window,
+            style=style,
+            needles=asked.needles,
+            asked=asked.asked,
+            forms=asked.needle_forms,
+            part=asked.part,
+        )
     return Niah(
-        lines=preset.workload.lines,
+        lines=asked.lines,
         samples=preset.samples,
         seed=preset.seed,
         sink=plan.needle_sink,
         window=plan.needle_window,
-        style=text.style(preset.workload.prompt_style),
+        style=style,
     )

@@ -32,6 +32,8 @@ def new_report(
         provenance=read_provenance(lab.models, lab.device, lab.blas, lab.blas_threads),
         workload=WorkloadInfo(
             name=workload.name,
+            form=workload.form,
+            texts=workload.texts,
             generator_version=workload.generator_version,
             seed=workload.seed,
             digest=digest,

@@ -23,7 +23,6 @@ from reports.records.kv_memory import ArmMemory, MemoryTable
 from reports.records.measurement import Arm, AuditedStream, Measurement, StopReason, StreamAudit
 from reports.records.plan import PlanInfo, Run, Warmup
 from reports.report import Report
-from reports.scoring import score
 from workloads.base import Prompt, StopPolicy, Workload
 
 WARMUP_TOKENS = 4
@@ -174,7 +173,7 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
         prompt_tokens=len(prompt.tokens),
         token_ids=tuple(tokens),
         text=text,
-        correct=score(text, prompt.answer) if prompt.answer is not None else None,
+        correct=prompt.scored(text),
         stop_reason=_stop_reason(tokens, prepared.limit),
         restoration_active=after_prefill.restored_positions > 0,
         restored_positions=stats.restored_positions,

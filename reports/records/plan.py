@@ -41,12 +41,27 @@ class PromptRecord(Record):
     group: Name | None = Field(
         None, description="kind/name of the template or document it was made from; intervals are clustered by it"
     )
+    question: Name | None = Field(None, description="Form of needle and question where the group is only the haystack")
+    also_asked: tuple[str, ...] | None = Field(None, description="Further answers, all of them asked for")
+    not_asked: tuple[str, ...] | None = Field(
+        None, description="What other needles of the haystack tell: an answer that names one is a guess"
+    )
+
+
+class Texts(Record):
+    """The texts that prompts were made from, so that those of another machine are told apart."""
+
+    name: Name = Field(description="Whose they are, with the version; of own prompts the name of the file")
+    documents: Count
+    digest: Digest = Field(description="Of all their contents with their names; of own prompts that of the file")
 
 
 class WorkloadInfo(Record):
     """What was asked."""
 
     name: Name
+    form: Name | None = Field(None, description="What its prompts are made of: synthetic, stdlib, prose or own")
+    texts: Texts | None = Field(None, description="Of real text; none where K3's own templates make all of it")
     generator_version: Count | None = None
     seed: Count | None = None
     digest: Digest | None = Field(None, description="Of all prompts with their answers and groups")
@@ -62,7 +77,8 @@ def prompts_digest(prompts: Sequence[PromptRecord]) -> str:
 def _line(prompt: PromptRecord) -> str:
     if prompt.group is None:  # the form of reports from before prompts knew their group
         return f"{prompt.sample}|{prompt.prompt_set}|{prompt.digest}|{prompt.answer or ''}"
-    return json.dumps([prompt.sample, prompt.prompt_set, prompt.digest, prompt.answer, prompt.group])
+    answers = [prompt.answer, prompt.also_asked, prompt.not_asked]
+    return json.dumps([prompt.sample, prompt.prompt_set, prompt.digest, *answers, prompt.group, prompt.question])
 
 
 class Run(Record):

@@ -10,7 +10,6 @@ from harness.models.digest import weights_digest
 from harness.models.f_theta_folder import FThetaManifest, HeldOutRecall, read_manifest
 from harness.models.model_text import ModelText
 from harness.training.f_theta.export import put_manifest
-from reports.scoring import score
 from workloads.base import Prompt, StopPolicy
 from workloads.niah import Niah
 
@@ -60,7 +59,7 @@ class RecallTrial:
     def _recalled(self, name: str, request: RestorationRequest) -> int:
         """How many codes an engine names."""
         engine = build(name, self._verifier, EngineSettings(restoration=request))
-        return sum(score(self._answer(engine, prompt), prompt.answer or "") for prompt in self._prompts)
+        return sum(bool(prompt.scored(self._answer(engine, prompt))) for prompt in self._prompts)
 
     def _answer(self, engine: Engine, prompt: Prompt) -> str:
         session = engine.prefill(prompt.tokens)
