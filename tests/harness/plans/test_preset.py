@@ -52,7 +52,7 @@ def test_an_override_changes_the_plan_but_not_the_file_digest() -> None:
         ("arms.ablate.windw=0", "did you mean 'arms.ablate.window'?"),
         ("lines=3", "did you mean 'workload.lines'?"),
         ("window=3", "did you mean 'arms.NAME.window'?"),
-        ("nonsense=3", "workload.lines, workload.prompt_style, arms.NAME.FIELD"),
+        ("nonsense=3", "workload.part, arms.NAME.FIELD"),
         ("arms.identity.exact_layers=[3,1]", "ascending"),
         ("arms.identity.exact_layers=all", "exact_layers"),
         ("arms.identity.exact_layers=[0]\n", ""),
