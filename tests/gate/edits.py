@@ -4,9 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 from reports.records.measurement import Arm, Measurement
-from reports.report import Report
+from reports.records.plan import Run
+from reports.report import Imported, Report
 
 RowEdit = Callable[[Measurement], Measurement]
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as JSON values, absent fields left out."""
+    found: dict[str, Any] = report.model_dump(mode="json", exclude_none=True)
+    return found
 
 
 def edit_arm(report: Report, name: str, edit: Callable[[Arm], Arm]) -> Report:
@@ -39,6 +46,52 @@ def set_rows(report: Report, name: str, **changes: Any) -> Report:
 def set_first_row(report: Report, name: str, **changes: Any) -> Report:
     """`report` with fields of sample 0, repeat 0 of an arm set."""
     return edit_first_row(report, name, lambda row: row.replace(**changes))
+
+
+def scale(
+    report: Report,
+    name: str,
+    *,
+    prefill: float = 1.0,
+    decode: float = 1.0,
+    where: Callable[[Measurement], bool] | None = None,
+) -> Report:
+    """Times of an arm's rows multiplied, the end-to-end time with them."""
+
+    def edit(row: Measurement) -> Measurement:
+        assert row.prefill_s is not None
+        assert row.decode_s is not None
+        assert row.e2e_s is not None
+        longer = row.prefill_s * (prefill - 1) + row.decode_s * (decode - 1)
+        return row.replace(prefill_s=row.prefill_s * prefill, decode_s=row.decode_s * decode, e2e_s=row.e2e_s + longer)
+
+    return edit_rows(report, name, edit, where=where)
+
+
+def only_runs(report: Report, keep: Callable[[Run], bool]) -> Report:
+    """`report` with the timed runs that `keep` keeps, in their order, and the audits of their streams."""
+    assert report.plan is not None
+    order = tuple(run for run in report.plan.order or () if keep(run))
+    places = {(run.arm, run.sample, run.repeat): place for place, run in enumerate(order)}
+
+    def kept(arm: Arm) -> Arm:
+        rows = tuple(
+            row.replace(order=places[arm.name, row.sample, row.repeat])
+            for row in arm.measurements
+            if (arm.name, row.sample, row.repeat) in places
+        )
+        audit = arm.stream_audit
+        if audit is not None:
+            streams = tuple(one for one in audit.streams if (arm.name, one.sample, one.repeat) in places)
+            audit = audit.replace(streams=streams) if rows else None
+        return arm.replace(measurements=rows, stream_audit=audit)
+
+    return set_plan(report.replace(arms=tuple(kept(arm) for arm in report.arms)), order=order)
+
+
+def foreign(report: Report) -> Report:
+    """The same rows, as if another tool had measured them and recorded everything."""
+    return report.replace(imported=Imported(importer="dflash-mlx", original_digest="sha256:" + "1" * 64))
 
 
 def set_plan(report: Report, **changes: Any) -> Report:
@@ -76,17 +129,6 @@ def asserted(report: Report, *names: str) -> Report:
 
 
 def without_arm(report: Report, name: str) -> Report:
-    """`report` without an arm, its rows, its place in the order and its memory table; orders numbered anew."""
-    assert report.plan is not None
-    order = tuple(run for run in report.plan.order or () if run.arm != name)
-    places = {(run.arm, run.sample, run.repeat): place for place, run in enumerate(order)}
-    arms = tuple(
-        arm.replace(
-            measurements=tuple(
-                row.replace(order=places.get((arm.name, row.sample, row.repeat))) for row in arm.measurements
-            )
-        )
-        for arm in report.arms
-        if arm.name != name
-    )
-    return set_plan(report.replace(arms=arms), order=order)
+    """`report` without an arm, its rows and its place in the order; orders numbered anew."""
+    report = only_runs(report, lambda run: run.arm != name)
+    return report.replace(arms=tuple(arm for arm in report.arms if arm.name != name))

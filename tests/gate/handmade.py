@@ -17,7 +17,7 @@ from typing import Any
 
 from gate.judging.judge import conclude
 from reports.report import load_report
-from tests.gate.case_files import document
+from tests.gate.edits import document
 
 EVIDENCE = Path(__file__).parents[2] / "reports" / "evidence"
 BASES = {"niah": "demo-smollm2.json", "code": "code-ngram-smollm2.json"}

@@ -1,20 +1,24 @@
 """Every rule is seen firing, alone, on its bad case, and silent on its good one; all rules are enabled."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from gate.judging.judge_evidence import judge_evidence
 from gate.judging.judged_file import JudgedFile
 from gate.judging.rule_set import all_rules
-from reports.reading import read_evidence
-from reports.retractions import load_retractions
-from tests.gate.case_files import FOLDER, cases, compact
+from reports.reading import evidence_of
+from tests.gate.cases.all_cases import all_cases
+from tests.gate.cases.files import TAKEN_BACK
+from tests.gate.differences import within
+from tests.gate.rule_case import RuleCase
 
-CODES = sorted(folder.name for folder in FOLDER.iterdir())
-MAX_BYTES = 56_000
-"""A speed-up that stands has 45 rows; with their blocks they take this much."""
+CASES = all_cases()
+CODES = sorted(CASES)
 
 ACCOMPANIED: dict[str, set[str]] = {
     # K3 forms acceptance over drafts only, so a figure over anything else is also one that the rows do not give.
@@ -23,30 +27,55 @@ ACCOMPANIED: dict[str, set[str]] = {
 """Codes that cannot fire alone, with those that must come along, and why."""
 
 
-def judge_file(path: Path) -> JudgedFile:
-    """The file judged as `k3 gate check` does, with the retractions beside it."""
-    listed = path.parent / "RETRACTIONS.toml"
-    entries = load_retractions(listed).entries if listed.exists() else ()
-    return judge_evidence(read_evidence(path), entries)
+def judged(document: dict[str, Any]) -> JudgedFile:
+    """The document judged as `k3 gate check` judges a file."""
+    return judge_evidence(evidence_of(json.dumps(document).encode(), Path("case.json")), (TAKEN_BACK,))
 
 
-@pytest.mark.parametrize("code", CODES)
+def broken_rules(case: RuleCase, takes: Callable[[str], bool]) -> set[str]:
+    """The rules that the good file breaks with what is bad in these places."""
+    try:
+        return {violation.code for violation in judged(case.with_bad(takes)).violations}
+    except ValidationError:
+        return {"SCHEMA_INVALID"}
+
+
+@pytest.fixture(params=CODES)
+def code(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
 def test_only_its_rule_fires_on_the_bad_case(code):
-    found = judge_file(FOLDER / code / "bad.json")
+    found = judged(CASES[code].bad)
     shown = [f"{violation.code}: {violation.message}" for violation in found.violations]
     assert {violation.code for violation in found.violations} == {code} | ACCOMPANIED.get(code, set()), shown
 
 
-@pytest.mark.parametrize("code", CODES)
 def test_nothing_fires_on_the_good_case(code):
-    found = judge_file(FOLDER / code / "good.json")
+    found = judged(CASES[code].good)
     assert found.violations == ()
     assert found.verdict == "admissible"
 
 
-@pytest.mark.parametrize("code", CODES)
+def test_good_and_bad_differ_only_in_the_place_the_rule_is_about(code):
+    case = CASES[code]
+    assert [place for place in case.differing if not any(within(place, one) for one in case.places)] == []
+    for pattern in case.places:
+        assert any(within(place, pattern) for place in case.differing), pattern
+
+
+def test_the_repair_is_the_smallest(code):
+    """No place is repaired that need not be: broken alone, or repaired alone, each makes a difference."""
+    case = CASES[code]
+    for pattern in case.places:
+        alone = broken_rules(case, lambda place, pattern=pattern: within(place, pattern))
+        all_but_it = broken_rules(case, lambda place, pattern=pattern: not within(place, pattern))
+        assert alone or all_but_it != broken_rules(case, lambda place: True), pattern
+
+
 def test_a_violation_names_place_and_numbers(code):
-    for violation in judge_file(FOLDER / code / "bad.json").violations:
+    for violation in judged(CASES[code].bad).violations:
         assert "\n" not in violation.message
         if code not in ("SCHEMA_INVALID", "LEGACY_SCHEMA", "RETRACTED"):
             assert violation.field
@@ -54,9 +83,8 @@ def test_a_violation_names_place_and_numbers(code):
             assert violation.allowed
 
 
-@pytest.mark.parametrize("code", CODES)
 def test_bad_case_admits_nothing_it_blocks(code):
-    found = judge_file(FOLDER / code / "bad.json")
+    found = judged(CASES[code].bad)
     assert found.verdict != "admissible"
     for violation in found.violations:
         blocked = {claim.name for claim in found.claims if violation.code in claim.withheld_by}
@@ -65,18 +93,6 @@ def test_bad_case_admits_nothing_it_blocks(code):
         assert found.headlines == ()
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_case_files_are_small(code):
-    for name in ("bad.json", "good.json"):
-        assert (FOLDER / code / name).stat().st_size <= MAX_BYTES
-
-
 def test_every_rule_has_a_case():
-    # A file that cannot be opened cannot be committed.
+    # A file that cannot be opened is none that could be written here.
     assert {rule.code for rule in all_rules()} - {"UNREADABLE"} == set(CODES)
-
-
-def test_committed_cases_are_those_of_the_module():
-    for code, files in cases().items():
-        for name, document in (("bad.json", files.bad), ("good.json", files.good)):
-            assert json.loads((FOLDER / code / name).read_text()) == json.loads(compact(document)), f"{code}/{name}"

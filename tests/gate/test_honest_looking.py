@@ -8,8 +8,10 @@ from gate.judging.judge import conclude, judge
 from reports.records.claims import AcceptanceClaim, MemoryClaim
 from reports.records.measurement import Arm, Block, Measurement
 from reports.report import Report
-from tests.gate.claim_edits import disagree, f_theta, parity, say, scale
-from tests.gate.edits import asserted, edit_arm, edit_rows, set_claim, set_rows
+from tests.gate.cases.bases import f_theta, parity
+from tests.gate.cases.parity import disagree
+from tests.gate.cases.recall import say
+from tests.gate.edits import asserted, edit_arm, edit_rows, scale, set_claim, set_rows
 from tests.gate.honest import BYTES_PER_LAYER_TOKEN, LAYERS, SINK, WINDOW, Setup, measured_code, measured_niah
 
 FULL = Setup(samples=5, repeats=3, max_new_tokens=48)

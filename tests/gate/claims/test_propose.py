@@ -1,6 +1,6 @@
 from gate.claims.propose import propose
 from reports.report import Report
-from tests.gate.claim_edits import f_theta
+from tests.gate.cases.bases import f_theta
 from tests.gate.edits import edit_arm, set_rows
 from tests.gate.honest import Setup, measured_code, measured_kv_quant, measured_niah
 

@@ -5,7 +5,7 @@ from gate.claims.recompute import recompute
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import ALL_METRICS
 from reports.report import Report
-from tests.gate.claim_edits import f_theta
+from tests.gate.cases.bases import f_theta
 from tests.gate.honest import Setup, measured_code, measured_kv_quant, measured_niah, measured_parity
 
 

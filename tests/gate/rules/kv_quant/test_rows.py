@@ -7,7 +7,8 @@ import pytest
 
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.claim_edits import edit_codec, errs, halved_error, kv_quant
+from tests.gate.cases.bases import kv_quant
+from tests.gate.cases.kv_quant import edit_codec, errs, halved_error
 
 
 def first(report: Report, name: str, edit: Callable[[Any], Any]) -> Report:

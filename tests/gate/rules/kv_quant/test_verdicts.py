@@ -4,7 +4,8 @@ import pytest
 
 from reports.report import Report
 from tests.gate.asking import ask, found, named
-from tests.gate.claim_edits import edit_codec, flip_verdict, kv_quant
+from tests.gate.cases.bases import kv_quant
+from tests.gate.cases.kv_quant import edit_codec, flip_verdict
 
 CLAIM = named(kv_quant(), "kv_codec_worthwhile/lattice_d4")
 

@@ -8,8 +8,7 @@ from gate.claims.propose import propose
 from reports.records.measurement import Block, Speculation
 from reports.report import Imported
 from tests.gate.asking import ask
-from tests.gate.case_files import foreign
-from tests.gate.edits import edit_arm, edit_first_row, set_first_row, set_plan
+from tests.gate.edits import edit_arm, edit_first_row, foreign, set_first_row, set_plan
 from tests.gate.honest import Setup, measured_code
 
 CODE = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))

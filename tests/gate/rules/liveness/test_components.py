@@ -4,8 +4,8 @@ import pytest
 
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Restoration, Speculation
 from tests.gate.asking import ask
-from tests.gate.case_files import foreign, idle_blocks, projection_idle, undrafted
-from tests.gate.edits import edit_arm, edit_rows, set_rows
+from tests.gate.cases.liveness import idle_blocks, projection_idle, undrafted
+from tests.gate.edits import edit_arm, edit_rows, foreign, set_rows
 from tests.gate.honest import Setup, measured_code, measured_niah
 
 NIAH = measured_niah(Setup(samples=2, repeats=1))

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.gate.asking import ask
-from tests.gate.case_files import foreign, half_evicted, niah
-from tests.gate.edits import edit_arm, edit_rows, set_rows, set_verifier
+from tests.gate.cases.bases import niah
+from tests.gate.cases.liveness import half_evicted
+from tests.gate.edits import edit_arm, edit_rows, foreign, set_rows, set_verifier
 from tests.gate.honest import LAYERS, SINK, WINDOW
 
 REPORT = niah()

@@ -4,8 +4,7 @@ import pytest
 
 from reports.records.measurement import Speculation
 from tests.gate.asking import ask
-from tests.gate.case_files import foreign
-from tests.gate.edits import edit_first_row, set_first_row, set_rows
+from tests.gate.edits import edit_first_row, foreign, set_first_row, set_rows
 from tests.gate.honest import Setup, measured_code, measured_niah
 
 NIAH = measured_niah(Setup(samples=2, repeats=1))

@@ -2,8 +2,7 @@
 
 from reports.records.measurement import DrafterInfo
 from tests.gate.asking import ask
-from tests.gate.case_files import foreign
-from tests.gate.edits import edit_arm, set_first_row, set_rows, set_verifier
+from tests.gate.edits import edit_arm, foreign, set_first_row, set_rows, set_verifier
 from tests.gate.honest import BYTES_PER_LAYER_TOKEN, SINK, WINDOW, Setup, measured_niah
 
 NIAH = measured_niah(Setup(samples=2, repeats=2, suts=("f_theta", "native")))

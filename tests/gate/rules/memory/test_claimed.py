@@ -6,7 +6,8 @@ from reports.records.claims import MemoryClaim
 from reports.records.kv_memory import ArmMemory
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.claim_edits import analytic, f_theta
+from tests.gate.cases.bases import f_theta
+from tests.gate.cases.memory import analytic
 from tests.gate.edits import edit_rows, set_first_row, set_rows, without_arm
 
 CLAIM = "kv_saving/f_theta"

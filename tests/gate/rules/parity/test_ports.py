@@ -10,7 +10,8 @@ from reports.records.drafter_parity import ParityBlock
 from reports.records.measurement import DrafterInfo
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.claim_edits import disagree, parity
+from tests.gate.cases.bases import parity
+from tests.gate.cases.parity import disagree
 from tests.gate.edits import edit_arm
 from tests.gate.honest import Setup, measured_code, measured_niah
 

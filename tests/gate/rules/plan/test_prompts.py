@@ -4,7 +4,7 @@ import pytest
 
 from reports.report import Imported
 from tests.gate.asking import ask
-from tests.gate.case_files import needle_in_window, same_prompt_twice
+from tests.gate.cases.plan import needle_in_window, same_prompt_twice
 from tests.gate.edits import set_first_row, set_rows
 from tests.gate.honest import Setup, measured_code, measured_niah
 

@@ -4,7 +4,7 @@ import pytest
 
 from reports.report import Imported
 from tests.gate.asking import ask, named
-from tests.gate.case_files import drop_a_repeat
+from tests.gate.cases.plan import drop_a_repeat
 from tests.gate.edits import edit_arm, set_first_row, set_plan, set_rows, without_arm
 from tests.gate.honest import Setup, honest_code, measured_code, measured_kv_quant, measured_niah, measured_parity
 

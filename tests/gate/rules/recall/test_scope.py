@@ -10,7 +10,7 @@ from reports.records.claims import RecallClaim
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.claim_edits import say
+from tests.gate.cases.recall import say
 from tests.gate.edits import edit_arm, edit_rows, set_first_row, set_rows, without_arm
 from tests.gate.honest import Setup, measured_kv_quant, measured_niah
 

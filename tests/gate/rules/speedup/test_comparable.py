@@ -7,8 +7,7 @@ from gate.rules.speedup.comparable import MAX_PREFILL_SPREAD
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.claim_edits import scale
-from tests.gate.edits import edit_arm, edit_rows, set_first_row, set_rows
+from tests.gate.edits import edit_arm, edit_rows, scale, set_first_row, set_rows
 from tests.gate.honest import Setup, measured_code, measured_niah
 
 NGRAM, NATIVE = "decode_speedup/fused_ngram", "decode_speedup/native"

@@ -6,8 +6,7 @@ from gate.claims.propose import propose
 from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.claim_edits import scale
-from tests.gate.edits import edit_arm, edit_rows, set_plan, set_rows, without_arm
+from tests.gate.edits import edit_arm, edit_rows, scale, set_plan, set_rows, without_arm
 from tests.gate.honest import Setup, measured_code
 
 CLAIM = "decode_speedup/native"

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.gate.asking import ask
-from tests.gate.claim_edits import NGRAM, approximating, astray, scale
-from tests.gate.edits import edit_arm, set_first_row
+from tests.gate.cases.bases import NGRAM, approximating
+from tests.gate.cases.speedup import astray
+from tests.gate.edits import edit_arm, scale, set_first_row
 
 CODE = "SPEEDUP_LOSSY"
 CLAIM = f"decode_speedup/{NGRAM}"

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.gate.asking import ask
-from tests.gate.case_files import foreign, one_factor, several
-from tests.gate.edits import edit_rows
+from tests.gate.cases.bases import several
+from tests.gate.cases.speedup import one_factor
+from tests.gate.edits import edit_rows, foreign
 from tests.gate.honest import Setup, measured_code
 
 REPORT = several()

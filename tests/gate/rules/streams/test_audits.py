@@ -5,7 +5,7 @@ from typing import Any
 from reports.records.measurement import Mismatch
 from reports.report import Report
 from tests.gate.asking import ask, found, named
-from tests.gate.claim_edits import say
+from tests.gate.cases.recall import say
 from tests.gate.edits import edit_arm
 from tests.gate.honest import Setup, measured_niah
 

@@ -6,7 +6,8 @@ from gate.judging.judge import conclude, judge
 from gate.rules.streams.greedy import NEAR_TIE_GAP, NEAR_TIE_GAP_BFLOAT16, NEAR_TIE_GAP_FLOAT16
 from reports.records.measurement import Mismatch
 from tests.gate.asking import ask
-from tests.gate.case_files import long_streams, same_stream
+from tests.gate.cases.bases import long_streams
+from tests.gate.cases.streams import same_stream
 from tests.gate.edits import edit_arm, edit_first_row, set_first_row, set_rows, set_verifier
 from tests.gate.honest import Setup, measured_code, measured_niah
 

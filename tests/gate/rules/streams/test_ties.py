@@ -2,7 +2,8 @@
 
 from reports.records.measurement import Mismatch, Restoration
 from tests.gate.asking import ask
-from tests.gate.case_files import code, two_ties
+from tests.gate.cases.bases import code
+from tests.gate.cases.streams import two_ties
 from tests.gate.edits import edit_arm, set_verifier
 
 REPORT = code()

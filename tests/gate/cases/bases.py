@@ -1,0 +1,160 @@
+"""The honest runs that the cases of the rules are made from, as measured."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from gate.judging.judge import conclude
+from reports.records.measurement import Measurement, Restoration
+from reports.records.plan import StopRules
+from reports.report import Report
+from tests.gate.edits import asserted, edit_arm, edit_rows, set_plan
+from tests.gate.honest import LAYERS, SINK, WINDOW, Setup, measured_code, measured_kv_quant, measured_niah
+from tests.gate.honest import measured_parity as measured_ports
+from tests.gate.honest.kv_memory import kv_bytes
+
+IDENTITY = "identity"
+NGRAM = "fused_ngram"
+
+
+@cache
+def niah() -> Report:
+    """Two needles, once: oracle twice, identity, ablate, needle-free."""
+    return measured_niah(Setup(samples=2, repeats=1, max_new_tokens=12))
+
+
+@cache
+def niah_of_five() -> Report:
+    """Five needles, once: enough for recall beside a control."""
+    return measured_niah(Setup(samples=5, repeats=1))
+
+
+@cache
+def f_theta() -> Report:
+    """A projecting arm that holds sink + window only."""
+    return measured_niah(Setup(samples=2, repeats=1, suts=("f_theta",)))
+
+
+@cache
+def native_baseline() -> Report:
+    """A needle report whose system under test is a loop over the native cache, labelled as one."""
+    return measured_niah(Setup(samples=2, repeats=1, suts=("native",)))
+
+
+@cache
+def code() -> Report:
+    """Throughput of an arm that drafts from the text, over two prompts."""
+    return measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))
+
+
+@cache
+def code_of_five() -> Report:
+    """The same over as many prompts as a claim about streams needs."""
+    return measured_code(Setup(samples=5, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))
+
+
+@cache
+def dflash() -> Report:
+    """Throughput of an arm with a model drafter, and the drafter's parity."""
+    return measured_code(Setup(samples=5, repeats=1, max_new_tokens=12, draft_arms=("dflash",)))
+
+
+@cache
+def several() -> Report:
+    """Six rows an arm, of plain arms."""
+    return measured_code(Setup(samples=3, repeats=2, max_new_tokens=12, draft_arms=("native",)))
+
+
+@cache
+def long_streams() -> Report:
+    """Two prompts, streams of 36 tokens, plain arms."""
+    return measured_code(Setup(samples=2, repeats=1, max_new_tokens=36, draft_arms=("native",)))
+
+
+FULL = Setup(samples=5, repeats=3, max_new_tokens=34, draft_arms=("native",))
+
+
+@cache
+def throughput() -> Report:
+    """A speed-up that stands: 5 prompts in 3 repeats, a native loop that is slower than the oracle.
+
+    It may stop at the end of a turn and never does.
+    """
+    return set_plan(measured_code(FULL), stop=StopRules(eos=True, ignore_turn_stop=False))
+
+
+def resized(**changes: Any) -> Callable[[Report], Report]:
+    """An edit of a run made with `FULL`: the same run of another size, its name, texts and bytes as they were."""
+
+    def kept(row: Measurement, was: Measurement) -> Measurement:
+        return row.replace(text=was.text, kv_bytes_decode=was.kv_bytes_decode, peak_bytes=was.peak_bytes)
+
+    def edit(report: Report) -> Report:
+        other = measured_code(replace(FULL, **changes))
+        assert report.plan is not None
+        for arm in report.arms:
+            rows = {(row.sample, row.repeat): row for row in arm.measurements}
+            other = edit_rows(other, arm.name, lambda row, rows=rows: kept(row, rows[row.sample, row.repeat]))
+        named = set_plan(other, digest=report.plan.digest, stop=report.plan.stop)
+        return named.replace(report_id=report.report_id)
+
+    return edit
+
+
+@cache
+def drafting() -> Report:
+    """An arm that drafts from the text, nearly always rightly: few blocks, a speed-up of 2."""
+    arms = ("ngram",)
+    return measured_code(Setup(max_new_tokens=34, draft_arms=arms, ngram_speedup=2.0, acceptance=0.97, ngram_share=1.0))
+
+
+@cache
+def approximating() -> Report:
+    """The same over a cache that f_theta restores; it says what the oracle says."""
+    donor = f_theta()
+    bounded = mode_of(donor)
+
+    def restored(row: Measurement) -> Measurement:
+        moved, seconds = dropped(row), 0.02
+        return row.replace(
+            restoration_active=True,
+            restored_positions=moved,
+            evicted_positions=moved,
+            restoration_s=seconds,
+            kv_bytes_prefill=kv_bytes(bounded, row.prompt_tokens or 0),
+            kv_bytes_decode=kv_bytes(bounded, row.prompt_tokens or 0),
+            e2e_s=(row.e2e_s or 0.0) + seconds,
+        )
+
+    report = edit_arm(edit_rows(drafting(), NGRAM, restored), NGRAM, lambda arm: arm.replace(restoration=bounded))
+    return report.replace(provenance=donor.provenance)
+
+
+@cache
+def kv_quant() -> Report:
+    """Five codecs over two samples."""
+    return measured_kv_quant(Setup(samples=2))
+
+
+@cache
+def parity() -> Report:
+    """Two runtimes over three samples."""
+    return measured_ports(Setup(samples=3))
+
+
+def judged(build: Report, *claims: str) -> Report:
+    """The report as its author publishes it: judged, and with these claims made."""
+    return asserted(conclude(build), *claims)
+
+
+def dropped(row: Measurement) -> int:
+    """(layer, position) pairs outside sink + window."""
+    return LAYERS * ((row.prompt_tokens or 0) - SINK - WINDOW)
+
+
+def mode_of(report: Report) -> Restoration:
+    """How the arm under test of a needle report treats what it evicts."""
+    found = next(arm.restoration for arm in report.arms if arm.role == "sut")
+    assert found is not None
+    return found

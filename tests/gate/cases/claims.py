@@ -1,0 +1,37 @@
+"""Cases of the rules about what a report says of its claims."""
+
+from reports.report import Report
+from tests.gate.cases.bases import NGRAM, code, code_of_five, judged
+from tests.gate.edits import set_claim
+from tests.gate.rule_case import RuleCase, stated
+
+ACCEPTANCE = f"acceptance/{NGRAM}"
+NULL = "null_ratio/oracle_again"
+
+
+def by_output_tokens(report: Report) -> Report:
+    """Accepted drafts over emitted tokens, called acceptance."""
+    rows = next(arm for arm in report.arms if arm.name == NGRAM).measurements
+    said = [row.speculation for row in rows if row.speculation is not None]
+    value = sum(one.accepted or 0 for one in said) / sum(one.committed or 0 for one in said)
+    return set_claim(report, ACCEPTANCE, value=value, denominator="output_tokens")
+
+
+CASES: dict[str, RuleCase] = {
+    "ACCEPTANCE_DENOMINATOR": stated(
+        lambda: judged(code_of_five(), ACCEPTANCE),
+        by_output_tokens,
+        f"claims/{ACCEPTANCE}/value",
+        f"claims/{ACCEPTANCE}/denominator",
+    ),
+    "CLAIM_NOT_REPRODUCIBLE": stated(
+        lambda: judged(code()),
+        lambda report: set_claim(report, f"decode_speedup/{NGRAM}", value=50.0),
+        f"claims/decode_speedup/{NGRAM}/value",
+    ),
+    "CLAIM_MISLABELLED": stated(
+        lambda: judged(code()),
+        lambda report: set_claim(report, NULL, name="decode_speedup/oracle_again"),
+        "claims",
+    ),
+}
