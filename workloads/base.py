@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from reports.records.measurement import PromptSet
 from reports.records.plan import PromptRecord, Texts, tokens_digest
@@ -13,14 +13,25 @@ SYNTHETIC = "synthetic"
 """The kind of all groups that K3's own templates make."""
 
 
+class Turn(NamedTuple):
+    """Something that was said in a conversation: by `system`, `user` or `assistant`."""
+
+    role: str
+    content: str
+
+
 class Tokenizer(Protocol):
     """What a workload needs of a tokenizer."""
 
     @property
     def has_chat_template(self) -> bool: ...
 
-    def chat_text(self, user: str) -> str:
-        """The whole prompt text of one user turn, up to where the assistant's answer begins."""
+    def chat_text(self, turns: Sequence[Turn]) -> str:
+        """The whole prompt text of a conversation, up to where the assistant's answer begins.
+
+        Raises:
+            ValueError: the model has no template for turns, or none for these.
+        """
         ...
 
     def encode(self, text: str) -> list[int]:

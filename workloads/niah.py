@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.records.measurement import PromptSet
-from workloads.base import SYNTHETIC, Prompt, PromptStyle, Tokenizer, common_suffix, token_span
+from workloads.base import SYNTHETIC, Prompt, PromptStyle, Tokenizer, Turn, common_suffix, token_span
 
 GENERATOR_VERSION = 1
 GROUP = f"{SYNTHETIC}/notes"
@@ -100,7 +100,7 @@ class Niah:
         body = f"{INSTRUCTION}\n\n{before}\n"
         tail = f"\n{after}\n\n"
         if self.style == "chat":
-            text = tokenizer.chat_text(f"{body}{needle}{tail}{self.question}")
+            text = tokenizer.chat_text([Turn("user", f"{body}{needle}{tail}{self.question}")])
         else:
             text = f"{tokenizer.bos}{body}{needle}{tail}{self.cue}"
         tokens = tokenizer.encode(text)

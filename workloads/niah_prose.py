@@ -12,7 +12,7 @@ from typing import Literal
 
 from reports.records.measurement import PromptSet
 from reports.records.plan import Texts
-from workloads.base import Prompt, PromptStyle, Tokenizer, token_span
+from workloads.base import Prompt, PromptStyle, Tokenizer, Turn, token_span
 from workloads.documents import Document, Part, documents, told
 from workloads.needles import FORMS, Needle, draw
 from workloads.prose import paragraphs
@@ -126,7 +126,7 @@ class ProseNiah:
     def _prompt(self, sample: int, prompt_set: PromptSet, haystack: "Haystack", tokenizer: Tokenizer) -> Prompt:
         body = f"{_INSTRUCTION}\n\n{haystack.text}\n\n"
         if self.style == "chat":
-            text = tokenizer.chat_text(body + haystack.question)
+            text = tokenizer.chat_text([Turn("user", body + haystack.question)])
         else:
             text = f"{tokenizer.bos}{body}{haystack.cue}"
         tokens = tokenizer.encode(text)

@@ -12,6 +12,8 @@ from pathlib import Path
 from reports.records.provenance import Host, ModelInfo, Package, Provenance, Source
 
 PACKAGES = ("k3", "mlx", "mlx-lm", "numpy", "transformers", "tokenizers", "torch", "cmeel-openblas")
+OWN_PROMPTS = "workload.prompts"
+"""The setting that names a file of the user's."""
 FOLDERS = ("harness", "gate", "workloads", "reports", "presets")
 
 
@@ -72,7 +74,18 @@ def anonymous_argv(argv: Sequence[str]) -> tuple[str, ...]:
             told[place] = f"--out={Path(part.removeprefix('--out=')).name}"
         elif place and told[place - 1] == "--out":
             told[place] = Path(part).name
+        elif "=" in part:
+            flag, equals, setting = part.rpartition("--set=")
+            told[place] = f"{flag}{equals}{anonymous_setting(setting)}"
     return (Path(argv[0]).name, *told)
+
+
+def anonymous_setting(setting: str) -> str:
+    """`key=value` without home folder; a file of prompts by its name alone, since its digest tells which it is."""
+    key, separator, value = without_home(setting).partition("=")
+    if key.strip() == OWN_PROMPTS:
+        value = Path(value.strip().strip("'\"")).name
+    return f"{key}{separator}{value}"
 
 
 def without_home(text: str) -> str:

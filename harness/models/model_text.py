@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jinja2 import TemplateError
+
 from reports.records.measurement import StopReason
 from reports.records.plan import StopRules
-from workloads.base import PromptStyle, StopPolicy
+from reports.untrusted.one_line import one_line
+from workloads.base import PromptStyle, StopPolicy, Turn
 
 TURN_END_TOKENS = ("<|im_end|>", "<end_of_turn>", "<turn|>", "<|eot_id|>", "<|end|>")
 """How models that chat mark the end of their turn (ChatML, Gemma 3, Gemma 4, Llama 3, Phi)."""
@@ -37,10 +40,19 @@ class ModelText:
             return "chat" if self.has_chat_template else "completion"
         return "chat" if wanted == "chat" else "completion"
 
-    def chat_text(self, user: str) -> str:
-        """The prompt of one user turn, ending where the assistant's answer begins."""
-        turns = [{"role": "user", "content": user}]
-        return str(self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True))
+    def chat_text(self, turns: Sequence[Turn]) -> str:
+        """The prompt of a conversation, ending where the assistant's answer begins.
+
+        Raises:
+            ValueError: the model came without a template for turns, or its template refuses these.
+        """
+        if not self.has_chat_template:
+            raise ValueError("the model has no chat template; give text instead")
+        messages = [turn._asdict() for turn in turns]
+        try:
+            return str(self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+        except TemplateError as error:
+            raise ValueError(f"the model's chat template refuses them: {one_line(str(error))}") from error
 
     def encode(self, text: str) -> list[int]:
         """Token ids, special tokens in the text recognised, none added."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.base.errors import UsageError
-from harness.base.provenance import without_home
+from harness.base.provenance import anonymous_setting
 from harness.engines.registry import DRAFTING, RESTORING
 from harness.plans.arm_spec import ArmSpec
 from harness.plans.planned_arms import PlannedArm, settings_of
@@ -45,8 +45,8 @@ class Plan:
         return self.preset.model_dump(mode="json", exclude={"name", "title", "kind", "arms"})
 
     def preset_info(self) -> PresetInfo:
-        """The preset as a report names it; a model folder is named without the user's home."""
-        overrides = tuple(without_home(override) for override in self.loaded.overrides)
+        """The preset as a report names it; no folder of the user's is named."""
+        overrides = tuple(anonymous_setting(override) for override in self.loaded.overrides)
         loaded = self.loaded
         return PresetInfo(name=self.preset.name, digest=loaded.digest, overrides=overrides, part_of=loaded.part_of)
 

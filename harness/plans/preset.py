@@ -49,11 +49,14 @@ class FilesSpec(Record):
 
 
 class CodeSpec(FilesSpec):
-    """What is to be continued: synthetic files, or modules of the standard library."""
+    """What is to be continued: synthetic files, modules of the standard library, or prompts of one's own."""
 
     form: Literal["synthetic", "stdlib"] = "synthetic"
     lines: int = Field(40, ge=8, le=2000, description="Of form stdlib: mean number of lines before the cut")
     part: Part = Field("held_out", description="Modules: those no weights of K3's own are trained on, or others")
+    prompts: str | None = Field(
+        None, min_length=1, max_length=4096, description="A JSON Lines file of one's own, in place of all other forms"
+    )
 
 
 class BasePreset(Record):

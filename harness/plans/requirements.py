@@ -1,13 +1,13 @@
 """What a run needs of this machine, looked up without loading anything: platform, packages, models."""
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 
 from harness.base.errors import CannotRunError, ModelError
 from harness.base.remedies import MLX_REMEDY, TORCH_REMEDY
-from harness.plans.preset import BasePreset, NamedModel
+from harness.plans.preset import BasePreset, CodePreset, NamedModel
 
 TORCH = "torch"
 REMEDIES = {"mlx": MLX_REMEDY, TORCH: TORCH_REMEDY}
@@ -30,6 +30,7 @@ def needs_of(preset: BasePreset) -> tuple[Need, ...]:
         *((_apple(),) if preset.platform == "apple" else ()),
         *(_package(name) for name in packages),
         *(_model(name, roles) for name, roles in _by_name(preset.models()).items()),
+        *_own_prompts(preset),
     )
 
 
@@ -54,6 +55,21 @@ def _apple() -> Need:
 def _package(name: str) -> Need:
     problem = "" if find_spec(name) is not None else f"{name} is not installed: {REMEDIES[name]}"
     return Need(f"package {name}", problem)
+
+
+def _own_prompts(preset: BasePreset) -> Iterator[Need]:
+    """The file of prompts, every line of it, where the preset asks prompts of the user's."""
+    if not isinstance(preset, CodePreset) or preset.workload.prompts is None:
+        return
+    from harness.plans.workload import own_prompts
+
+    what = f"prompts {preset.workload.prompts}"
+    try:
+        own_prompts(preset, preset.workload.prompts).check()
+    except ValueError as error:
+        yield Need(what, f"workload.prompts: {error}")
+    else:
+        yield Need(what)
 
 
 def _by_name(models: Iterable[NamedModel]) -> dict[str, str]:

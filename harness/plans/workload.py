@@ -1,5 +1,7 @@
 """What a plan asks: the workload of its preset, with prompts in the style that fits the model."""
 
+from pathlib import Path
+
 from harness.models.model_text import ModelText
 from harness.plans.codec_preset import KvQuantPlan
 from harness.plans.parity_plan import ParityPlan
@@ -11,6 +13,7 @@ from workloads.code_stdlib import StdlibCode
 from workloads.codec_prompts import KvQuant
 from workloads.niah import Niah
 from workloads.niah_prose import ProseNiah
+from workloads.own_prompts import OwnPrompts
 
 
 def workload_of(plan: Plan, text: ModelText) -> Workload:
@@ -31,9 +34,16 @@ def workload_of(plan: Plan, text: ModelText) -> Workload:
 
 def _code(preset: CodePreset) -> Workload:
     asked = preset.workload
+    if asked.prompts is not None:
+        return own_prompts(preset, asked.prompts)
     if asked.form == "stdlib":
         return StdlibCode(lines=asked.lines, samples=preset.samples, seed=preset.seed, part=asked.part)
     return Code(items=asked.items, samples=preset.samples, seed=preset.seed)
+
+
+def own_prompts(preset: CodePreset, file: str) -> OwnPrompts:
+    """The prompts of the user's that a preset asks."""
+    return OwnPrompts(Path(file).expanduser(), preset.samples, preset.seed)
 
 
 def _niah(preset: NiahPreset, plan: RunPlan, style: PromptStyle) -> Workload:

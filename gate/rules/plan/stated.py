@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
+from reports.records.plan import OWN
 from reports.report import Report
 
 _OPTIONS = ("samples", "repeats", "seed", "max_new_tokens", "prefill_chunk")
@@ -92,8 +93,9 @@ def _planned(view: ReportView) -> Iterator[Fault]:
             workload.name,
             view.report.kind,
         )
+    generated = workload is not None and workload.form != OWN
     answered = {prompt.answer is not None for prompt in workload.prompts} if workload is not None else set()
-    if view.report.kind in ("niah", "code") and (view.report.kind != "niah") in answered:
+    if view.report.kind in ("niah", "code") and generated and (view.report.kind != "niah") in answered:
         found = "no answer" if view.report.kind == "niah" else "an answer"
         yield "workload.prompts", f"{found} to a prompt of a {view.report.kind} report", found, "as its kind asks"
     made = view.report.created_at

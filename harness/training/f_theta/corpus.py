@@ -8,7 +8,7 @@ may have.
 import random
 from dataclasses import dataclass
 
-from workloads.base import PromptStyle, Tokenizer
+from workloads.base import PromptStyle, Tokenizer, Turn
 from workloads.code import TEMPLATES, Code
 from workloads.niah import CUE, INSTRUCTION, PREFIXES, QUESTION, needle_line, note
 
@@ -55,7 +55,7 @@ class FThetaTexts:
         lines = "\n".join(f"Note {number}: {row}" for number, row in enumerate(rows, start=1))
         body = f"{INSTRUCTION}\n\n{lines}\n\n"
         if self.style == "chat":
-            asked = self.tokenizer.chat_text(body + QUESTION) + ANSWER
+            asked = self.tokenizer.chat_text([Turn("user", body + QUESTION)]) + ANSWER
         else:
             asked = f"{self.tokenizer.bos}{body}{CUE} "
         return tuple(self.tokenizer.encode(f"{asked}{rng.choice(codes)}."))

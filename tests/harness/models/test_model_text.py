@@ -1,7 +1,7 @@
 """Between text and tokens."""
 
 from tests.tokenizers_for_tests import model_text
-from workloads.base import StopPolicy
+from workloads.base import StopPolicy, Turn
 
 
 def test_chat_where_there_is_a_template_and_completion_elsewhere() -> None:
@@ -26,6 +26,6 @@ def test_stop_tokens_carry_their_reason_and_are_empty_when_the_budget_is_decoded
 
 def test_a_special_token_in_a_prompt_is_one_token_and_none_is_added() -> None:
     text = model_text()
-    tokens = text.encode(text.chat_text("hello"))
+    tokens = text.encode(text.chat_text([Turn("user", "hello")]))
     assert text.encode("<|im_start|>")[0] == tokens[0]
-    assert text._tokenizer.decode(tokens) == text.chat_text("hello")
+    assert text._tokenizer.decode(tokens) == text.chat_text([Turn("user", "hello")])

@@ -1,0 +1,70 @@
+"""`k3 eval --set workload.prompts=FILE`: prompts of one's own from the command line to the report."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.base.provenance import anonymous_argv, anonymous_setting
+from harness.cli import run
+from harness.plans.kinds import plan_of
+from harness.plans.preset_file import load_preset
+from reports.records.record import digest_of
+from reports.report import load_report
+
+ROWS = ({"text": "def area(radius):\n    return", "group": "maths"}, {"text": "for name in names:\n    print("})
+SMALL = ("--samples", "2", "--repeats", "1", "--set", "max_new_tokens=4")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A file of two prompts in a folder of the user's."""
+    file = tmp_path / "of mine" / "own.jsonl"
+    file.parent.mkdir()
+    file.write_text("\n".join(map(json.dumps, ROWS)))
+    return file
+
+
+def test_a_report_tells_the_file_by_name_and_digest_and_no_folder(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["eval", "--preset", "code-tiny", *SMALL, "--set", f"workload.prompts={own}"]
+    arguments += ["--out", str(tmp_path / "own-report.json")]
+    monkeypatch.setattr(sys, "argv", ["k3", *arguments])
+    assert run(arguments) in (0, 2)
+    report = load_report(tmp_path / "own-report.json")
+    assert report.workload is not None
+    assert report.workload.texts is not None
+    assert (report.workload.form, report.workload.texts.digest) == ("own", digest_of(own.read_bytes()))
+    assert [prompt.group for prompt in report.workload.prompts] == ["own/maths", "own/line 2"]
+    assert "of mine" not in (tmp_path / "own-report.json").read_text()
+    assert report.preset is not None
+    assert "workload.prompts=own.jsonl" in report.preset.overrides
+    assert report.gate is not None
+    assert not [one for one in report.gate.violations if "answer" in one.message or "argv" in one.message]
+
+
+def test_the_file_is_read_before_anything_is_loaded(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["eval", "--preset", "code-tiny", "--set", f"workload.prompts={own}"]
+    assert run([*asked, "--samples", "2", "--plan"]) == 0
+    assert f"ok prompts {own}" in capsys.readouterr().out
+    assert run([*asked, "--samples", "3"]) == 3
+    assert "2 prompts, fewer than samples 3" in capsys.readouterr().err
+    own.write_text('{"text": "a"}\n{"txet": "b"}\n')
+    assert run([*asked, "--samples", "1"]) == 3
+    assert "own.jsonl line 2: " in capsys.readouterr().err
+
+
+def test_another_file_is_another_plan(own: Path) -> None:
+    plain, mine = (plan_of(load_preset("code-tiny", some)) for some in ((), (f"workload.prompts={own}",)))
+    assert plain.digest() != mine.digest()
+
+
+def test_files_of_prompts_are_named_without_their_folder() -> None:
+    assert anonymous_setting('workload.prompts="/data/mine/own.jsonl"') == "workload.prompts=own.jsonl"
+    assert anonymous_setting("samples=3") == "samples=3"
+    told = anonymous_argv(
+        ["/bin/k3", "eval", "--set", "workload.prompts=/a/b.jsonl", "--set=workload.prompts=/a/b.jsonl"]
+    )
+    assert told == ("k3", "eval", "--set", "workload.prompts=b.jsonl", "--set=workload.prompts=b.jsonl")
