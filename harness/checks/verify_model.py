@@ -22,14 +22,16 @@ from harness.base.errors import ModelError
 from harness.base.progress import Progress, silent
 from harness.base.remedies import TORCH_REMEDY
 from harness.checks.reference_logits import compare_recorded, recorded_reference
-from harness.models.digest import weights_digest
 from harness.models.faithfulness import fixed_text, store_faithfulness, text_digest
 from harness.models.folder import read_config
 from harness.models.gguf.gguf_file import FloatArray
+from harness.models.identity import identity_of
 from reports.records.provenance import AsRun, Faithfulness
 
 RUN_TOKENS = 64
 """Tokens the model is run on in its own type: enough to tell a rounding from another model, and slow on a CPU."""
+LEAST_TOKENS = 32
+"""Tokens that the fixed text comes to at least; a comparison over fewer says nothing and is not kept."""
 STAGES = 3
 """What a verification has to do: the digest, the logits of the loaded model, those of the reference."""
 
@@ -51,17 +53,22 @@ def verify(folder: Path, progress: Progress = silent) -> Faithfulness:
     The result is stored in the cache, where `load_faithfulness` finds it.
 
     Raises:
-        ModelError: there is no reference, the folder is no whole model, one of the two libraries cannot open it, or
-            their tokenizers disagree.
+        ModelError: there is no reference, the folder is no whole model, one of the two libraries cannot open it,
+            their tokenizers disagree, or make next to nothing of the text.
     """
     read_config(folder)
     progress(0, STAGES, "reading the weights")
-    weights = weights_digest(folder)
-    recorded = None if torch_available() else recorded_reference(weights, text_digest())
+    identity = identity_of(folder)
+    recorded = None if torch_available() else recorded_reference(identity.weights, text_digest())
     if recorded is None and not torch_available():
         raise ModelError(f"verifying needs the reference implementation: {TORCH_REMEDY}")
     progress(1, STAGES, "computing its logits")
     loaded = _load(folder)
+    if len(loaded.ids) < LEAST_TOKENS:
+        raise ModelError(
+            f"{folder}: its tokenizer makes {len(loaded.ids)} tokens of a page of text, so nothing can be compared: "
+            "copy tokenizer.json and tokenizer_config.json from the model it was made of"
+        )
     if recorded is not None:
         result = compare_recorded(loaded.ids, loaded.logits, recorded)
         best = np.array([position.tokens[0] for position in recorded.positions])
@@ -72,7 +79,7 @@ def verify(folder: Path, progress: Progress = silent) -> Faithfulness:
             raise ModelError(f"{folder}: the tokenizers of mlx-lm and transformers disagree on the fixed text")
         result, best = compare(loaded.logits, logits, name), logits.argmax(axis=1)
     result = result.replace(as_run=loaded.as_run(best))
-    store_faithfulness(folder, weights, result)
+    store_faithfulness(identity, result)
     return result
 
 

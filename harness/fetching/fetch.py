@@ -43,7 +43,7 @@ def ensure(name: str) -> ResolvedModel:
         model = _fetch(name, known, known.source)
         fetched = True
     # Also after a fetch that died before it came to this, or when mlx has been upgraded since.
-    if known.role == "verifier" and load_faithfulness(model.folder, model.weights) is None:
+    if known.role == "verifier" and load_faithfulness(model.identity) is None:
         if can_verify(model.weights):
             _verify(model)
         elif fetched:
@@ -92,7 +92,7 @@ def _verify(model: ResolvedModel) -> None:
     say(f"verifying {model.id} against the reference implementation")
     command = [sys.executable, "-P", "-m", "harness.checks.verify_model", str(model.folder)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    result = load_faithfulness(model.folder, model.weights)
+    result = load_faithfulness(model.identity)
     if done.returncode == 0 and result is not None:
         say(f"{result.argmax_agreement:.1%} argmax agreement, largest logit gap {result.largest_logit_gap:g}")
         return

@@ -1,8 +1,23 @@
-"""The digests that name a model's weights, config and tokenizer in a report."""
+"""The digest that names a model's weights in a report.
+
+A digest is over every byte, and reading 15 GB takes a minute, so it is remembered. A remembered digest is believed
+while no file has changed, as far as three things tell:
+
+- device, inode, size, modification and change time of every file are those of the files that were read. Every write
+  through the file system, and every renaming, copying or restoring of times, moves the change time (`ctime`), which no
+  program can set;
+- the record is younger than the youngest of those times by more than the clocks of file systems are coarse, so that a
+  change after the reading cannot carry the time from before it (as git treats entries younger than its index);
+- 256 pieces spread over the files, a mebibyte together, are what they were. This is for disks that keep no change time
+  (exFAT): other weights differ nearly everywhere.
+
+So another model never passes for the one remembered. What does: a few bytes changed under the same times on a disk
+without change times, or by whoever writes to the raw device.
+"""
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,107 +29,126 @@ from harness.models.folder import weight_files
 from reports.records.record import Digest, Record
 from reports.report import write_atomically
 
-CONFIGS = ("config.json", "generation_config.json")
-TOKENIZERS = ("tokenizer*", "vocab*", "merges.txt", "*token*.json", "chat_template*", "*.model", "*.tiktoken")
 _CHUNK = 8 * 1024**2
+_PIECES, _PIECE = 256, 4096
+_COARSEST_NS = 2_000_000_000
+"""Two times of a file system closer than this may be the same moment: FAT counts in steps of two seconds."""
 
 
 class FileStamp(Record):
-    """What tells that a file has not changed since it was read."""
+    """What the file system says of a file that was read."""
 
     name: str
+    device: int
+    inode: int
     size: int
     mtime_ns: int
+    ctime_ns: int
+
+    @property
+    def latest_ns(self) -> int:
+        """When it was last changed."""
+        return max(self.mtime_ns, self.ctime_ns)
 
 
 class DigestRecord(Record):
     """A digest computed before, and the files it was computed from."""
 
     files: tuple[FileStamp, ...]
+    pieces: Digest
     weights: Digest
 
 
 def weights_digest(folder: Path) -> str:
-    """`sha256:` over the safetensors files sorted by name: for each its name, a zero byte, its length and its bytes.
+    """`sha256:` over the weight files sorted by name: for each its name, a zero byte, its length and its bytes.
 
-    Read in pieces; remembered in the cache by size and modification time, so a second call reads headers only.
+    Read in pieces; remembered in the cache, so a second call reads headers and a mebibyte only.
 
     Raises:
-        ModelError: as `weight_files`, or a file that cannot be read.
+        ModelError: as `weight_files`, or a file cannot be read.
     """
     files = weight_files(folder)
+    known = _recall(folder, files)
+    if known is not None:
+        return known
     stamps = _stamps(files)
-    known = _recall(folder, stamps)
-    if known is None:
-        known = compute_digest(files)
-        _remember(folder, DigestRecord(files=stamps, weights=known))
-    return known
+    computed = compute_digest(files)
+    # A file that changed under the reading has no digest worth keeping.
+    if _stamps(files) == stamps:
+        _remember(folder, DigestRecord(files=stamps, pieces=_pieces(files), weights=computed))
+    return computed
 
 
 def known_digest(folder: Path) -> str | None:
-    """The digest if it is remembered and the files have not changed; reads no weights.
+    """The digest if it is remembered and the files have not changed; reads a mebibyte of the weights at most.
 
     Raises:
         ModelError: as `weight_files`.
     """
-    return _recall(folder, _stamps(weight_files(folder)))
-
-
-def config_digest(folder: Path) -> str | None:
-    """The digest of what the folder says about the architecture and about where streams end; None without such files.
-
-    Raises:
-        ModelError: a file cannot be read.
-    """
-    return _digest_of_present(folder, CONFIGS)
-
-
-def tokenizer_digest(folder: Path) -> str | None:
-    """The digest of what turns text into tokens: vocabulary, merges, special tokens, chat templates; None without.
-
-    Raises:
-        ModelError: a file cannot be read.
-    """
-    return _digest_of_present(folder, TOKENIZERS)
-
-
-def _digest_of_present(folder: Path, patterns: Iterable[str]) -> str | None:
-    found = sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
-    return compute_digest(found) if found else None
+    return _recall(folder, weight_files(folder))
 
 
 def file_digest(path: Path) -> str:
-    """`sha256:` over a file's bytes, read in pieces."""
+    """`sha256:` over a file's bytes, read in pieces.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
     digest = hashlib.sha256()
     _feed(digest, path)
     return f"sha256:{digest.hexdigest()}"
 
 
-def compute_digest(files: Iterable[Path]) -> str:
+def compute_digest(files: Sequence[Path]) -> str:
     """The digest of `weights_digest` over exactly these files, in this order, read now.
 
     Raises:
-        ModelError: a file cannot be read.
+        ModelError: one cannot be read.
     """
     digest = hashlib.sha256()
     for path in files:
-        try:
-            digest.update(path.name.encode() + b"\0" + path.stat().st_size.to_bytes(8, "big"))
-            _feed(digest, path)
-        except OSError as error:
-            raise ModelError(f"{path}: cannot be read: {error.strerror}: make it readable") from error
+        _feed(digest, path, named=True)
     return f"sha256:{digest.hexdigest()}"
 
 
-def _feed(digest: "hashlib._Hash", path: Path) -> None:
-    with path.open("rb") as file:
-        while piece := file.read(_CHUNK):
-            digest.update(piece)
+def _feed(digest: "hashlib._Hash", path: Path, named: bool = False) -> None:
+    try:
+        with path.open("rb") as file:
+            if named:
+                size = os.fstat(file.fileno()).st_size
+                digest.update(os.fsencode(path.name) + b"\0" + size.to_bytes(8, "big"))
+            while piece := file.read(_CHUNK):
+                digest.update(piece)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _stamps(files: Iterable[Path]) -> tuple[FileStamp, ...]:
-    states = ((path.name, path.stat()) for path in files)
-    return tuple(FileStamp(name=name, size=state.st_size, mtime_ns=state.st_mtime_ns) for name, state in states)
+def _stamps(files: Sequence[Path]) -> tuple[FileStamp, ...]:
+    return tuple(_stamp(path.name, path.stat()) for path in files)
+
+
+def _stamp(name: str, state: os.stat_result) -> FileStamp:
+    return FileStamp(
+        name=name,
+        device=state.st_dev,
+        inode=state.st_ino,
+        size=state.st_size,
+        mtime_ns=state.st_mtime_ns,
+        ctime_ns=state.st_ctime_ns,
+    )
+
+
+def _pieces(files: Sequence[Path]) -> str:
+    """`sha256:` over pieces spread evenly over each file."""
+    digest = hashlib.sha256()
+    share = max(1, _PIECES // max(1, len(files)))
+    for path in files:
+        last = max(0, path.stat().st_size - _PIECE)
+        with path.open("rb") as file:
+            for number in range(share):
+                file.seek(last * number // max(1, share - 1))
+                digest.update(file.read(_PIECE))
+    return f"sha256:{digest.hexdigest()}"
 
 
 def _sidecar(folder: Path) -> Path:
@@ -122,12 +156,16 @@ def _sidecar(folder: Path) -> Path:
     return cache_root() / "digests" / f"{key}.json"
 
 
-def _recall(folder: Path, stamps: tuple[FileStamp, ...]) -> str | None:
+def _recall(folder: Path, files: Sequence[Path]) -> str | None:
     try:
         record = DigestRecord.model_validate_json(_sidecar(folder).read_bytes())
+        kept_ns = _sidecar(folder).stat().st_mtime_ns
+        same = record.files == _stamps(files) and all(
+            stamp.latest_ns + _COARSEST_NS < kept_ns for stamp in record.files
+        )
+        return record.weights if same and _pieces(files) == record.pieces else None
     except (OSError, ValidationError):
         return None
-    return record.weights if record.files == stamps else None
 
 
 def _remember(folder: Path, record: DigestRecord) -> None:

@@ -9,11 +9,13 @@ from pydantic import ValidationError
 
 from harness.base.errors import ModelError
 from harness.models.cache import CACHE_VARIABLE, cache_root
-from harness.models.digest import file_digest
-from harness.models.folder import CONFIG
+from harness.models.identity import ModelIdentity
 from reports.records.provenance import Faithfulness
 from reports.records.record import digest_of
 from reports.report import write_atomically
+
+LIBRARIES = ("mlx", "mlx-lm", "transformers", "tokenizers")
+"""What runs a model and splits its text; an upgrade of one makes the comparison another."""
 
 
 def fixed_text() -> str:
@@ -26,21 +28,21 @@ def text_digest() -> str:
     return digest_of(fixed_text().encode())
 
 
-def load_faithfulness(folder: Path, weights: str) -> Faithfulness | None:
-    """The stored result for these weights, this config and the installed mlx and mlx-lm; None if there is none."""
+def load_faithfulness(identity: ModelIdentity) -> Faithfulness | None:
+    """The stored result for this very model under the installed libraries; None if there is none."""
     try:
-        return Faithfulness.model_validate_json(_record(folder, weights).read_bytes())
+        return Faithfulness.model_validate_json(_record(identity).read_bytes())
     except (OSError, ValidationError):
         return None
 
 
-def store_faithfulness(folder: Path, weights: str, result: Faithfulness) -> None:
+def store_faithfulness(identity: ModelIdentity, result: Faithfulness) -> None:
     """Store a result for `load_faithfulness`.
 
     Raises:
         ModelError: the cache is not writable, so that the result would be lost.
     """
-    path = _record(folder, weights)
+    path = _record(identity)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(result.model_dump_json(indent=1).encode() + b"\n", path)
@@ -49,13 +51,8 @@ def store_faithfulness(folder: Path, weights: str, result: Faithfulness) -> None
         raise ModelError(f"{path.parent}: the comparison cannot be kept ({error.strerror}): {remedy}") from error
 
 
-def _record(folder: Path, weights: str) -> Path:
-    parts = {
-        "weights": weights,
-        "config": file_digest(folder / CONFIG),
-        "text": text_digest(),
-        "mlx": metadata.version("mlx"),
-        "mlx-lm": metadata.version("mlx-lm"),
-    }
+def _record(identity: ModelIdentity) -> Path:
+    libraries = {name: metadata.version(name) for name in LIBRARIES}
+    parts = identity.model_dump() | libraries | {"text": text_digest()}
     key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
     return cache_root() / "verified" / f"{key}.json"

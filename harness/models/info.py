@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.models.digest import config_digest, tokenizer_digest
 from harness.models.faithfulness import load_faithfulness
 from harness.models.folder import read_config, read_header, weight_files
 from harness.models.resolve import ResolvedModel
@@ -26,13 +25,13 @@ def model_info(model: ResolvedModel, role: Role) -> ModelInfo:
         id=model.id,
         revision=model.revision,
         weights=model.weights,
-        config=config_digest(model.folder),
-        tokenizer=tokenizer_digest(model.folder),
+        config=model.identity.config,
+        tokenizer=model.identity.tokenizer,
         architecture=architecture(config),
         layer_types=layer_types(config),
         quantisation=model.quantisation or _quantisation(config),
         dtype=stored_dtype(model.folder),
-        faithfulness=load_faithfulness(model.folder, model.weights),
+        faithfulness=load_faithfulness(model.identity),
     )
 
 

@@ -3,9 +3,9 @@
 from typing import Literal
 
 from harness.base.errors import ModelError
-from harness.models.digest import known_digest
 from harness.models.faithfulness import load_faithfulness
 from harness.models.folder import read_config
+from harness.models.identity import known_identity
 from harness.models.info import architecture
 from harness.models.registry import registry
 from harness.models.resolve import Located, locate
@@ -42,10 +42,10 @@ def _listed(name: str) -> ListedModel:
 
 
 def _describe(line: ListedModel, located: Located) -> ListedModel:
-    weights = known_digest(located.folder)
+    identity = known_identity(located.folder)
     return line.replace(
         present=True,
         size=sum(path.stat().st_size for path in located.folder.iterdir() if path.is_file()),
         architecture=architecture(read_config(located.folder)),
-        faithfulness=load_faithfulness(located.folder, weights) if weights else None,
+        faithfulness=load_faithfulness(identity) if identity else None,
     )

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from harness.base.errors import ModelError
 from harness.models.cache import package_folder
-from harness.models.digest import weights_digest
 from harness.models.folder import read_config, weight_files
+from harness.models.identity import ModelIdentity, identity_of
 from harness.models.registry import (
     FolderSource,
     HubSource,
@@ -54,7 +54,7 @@ class Located:
 
 @dataclass(frozen=True)
 class ResolvedModel:
-    """A model folder with whole weight files and their digest (`sha256:...`).
+    """A model folder with whole weight files, and which model it is by content.
 
     `id` never contains a path of the user's: it is the registry name, the hub id or the folder's own name.
     `quantisation` is what the weights went through before they were converted, if K3 converted them.
@@ -63,9 +63,14 @@ class ResolvedModel:
     id: str
     folder: Path
     revision: str | None
-    weights: str
+    identity: ModelIdentity
     terms: str | None
     quantisation: str | None
+
+    @property
+    def weights(self) -> str:
+        """The digest of its weights."""
+        return self.identity.weights
 
 
 def resolve(name_or_path: str) -> ResolvedModel:
@@ -77,14 +82,14 @@ def resolve(name_or_path: str) -> ResolvedModel:
     """
     located = locate(name_or_path)
     read_config(located.folder)
-    weights = weights_digest(located.folder)
+    identity = identity_of(located.folder)
     conversion = located.conversion
-    if conversion is not None and conversion.weights != weights:
+    if conversion is not None and conversion.weights != identity.weights:
         raise ModelError(f"{located.folder}: the weights are not those converted: run `k3 models fetch {located.id}`")
-    if located.weights is not None and located.weights != weights:
+    if located.weights is not None and located.weights != identity.weights:
         raise ModelError(f"{located.folder}: the weights are not those that K3 ships: install K3 again")
     quantisation = conversion.quantisation if conversion else None
-    return ResolvedModel(located.id, located.folder, located.revision, weights, located.terms, quantisation)
+    return ResolvedModel(located.id, located.folder, located.revision, identity, located.terms, quantisation)
 
 
 def locate(name_or_path: str) -> Located:

@@ -59,8 +59,8 @@ class ModelInfo(Record):
     id: Name
     revision: Name | None = None
     weights: Digest | None = None
-    config: Digest | None = Field(None, description="Of config.json and generation_config.json")
-    tokenizer: Digest | None = Field(None, description="Of the files text is turned into tokens by, templates included")
+    config: Digest | None = Field(None, description="Of the files that say what its weights make")
+    tokenizer: Digest | None = Field(None, description="Of the tokenizer's files, chat template included")
     architecture: Name | None = None
     layer_types: tuple[Name, ...] | None = None
     quantisation: Name | None = None

@@ -1,4 +1,5 @@
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ import pytest
 from harness.base.errors import ModelError
 from harness.checks import verify_model as verify_module
 from harness.checks.verify_model import compare, main, verify
-from harness.models.digest import weights_digest
 from harness.models.faithfulness import load_faithfulness
+from harness.models.identity import identity_of
 from harness.models.resolve import resolve
 
 Make = Callable[..., Any]
@@ -31,21 +32,43 @@ def folder(cache: Path, tiny_llama: Make, converted: Make) -> Path:
 
 @pytest.mark.torch
 def test_a_converted_model_agrees_and_the_result_is_stored(folder: Path) -> None:
-    weights = weights_digest(folder)
-    assert load_faithfulness(folder, weights) is None
+    assert load_faithfulness(identity_of(folder)) is None
     result = verify(folder)
     assert result.argmax_agreement == 1.0
     assert result.largest_logit_gap < 1e-3
     assert result.tokens > 600
     assert result.reference.startswith("transformers ")
-    assert load_faithfulness(folder, weights) == result
+    assert load_faithfulness(identity_of(folder)) == result
 
 
 @pytest.mark.torch
 def test_a_changed_config_has_not_been_verified(folder: Path) -> None:
     verify(folder)
     rewrite(folder, rope_theta=10_000.0)
-    assert load_faithfulness(folder, weights_digest(folder)) is None
+    assert load_faithfulness(identity_of(folder)) is None
+
+
+def test_a_changed_tokenizer_has_not_been_verified_and_verifying_it_replaces_nothing(folder: Path) -> None:
+    """What once passed for verified on the record of another folder, and then put its own record in its place."""
+    result, identity = verify(folder), identity_of(folder)
+    other = folder.with_name("other")
+    shutil.copytree(folder, other)
+    tokenizer = json.loads((other / "tokenizer.json").read_text())
+    tokenizer["model"]["merges"].pop()
+    (other / "tokenizer.json").write_text(json.dumps(tokenizer))
+    assert identity_of(other).weights == identity.weights
+    assert load_faithfulness(identity_of(other)) is None
+    assert verify(other).tokens > result.tokens
+    assert load_faithfulness(identity) == result
+
+
+def test_a_comparison_over_next_to_nothing_is_refused_and_not_kept(folder: Path) -> None:
+    config = json.loads((folder / "tokenizer.json").read_text())
+    config["normalizer"] = {"type": "Replace", "pattern": {"Regex": "(.|\\n)+"}, "content": "x"}
+    (folder / "tokenizer.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="makes 1 tokens of a page of text"):
+        verify(folder)
+    assert load_faithfulness(identity_of(folder)) is None
 
 
 @pytest.mark.torch

@@ -224,10 +224,10 @@ def test_a_model_is_verified_when_it_is_fetched_and_when_that_was_missed(
     packaged: Any, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     absent = ensure("tiny")
-    assert load_faithfulness(absent.folder, absent.weights) is None
+    assert load_faithfulness(absent.identity) is None
     monkeypatch.setattr(fetch_module, "can_verify", lambda weights: True)
     model = ensure("tiny")
-    result = load_faithfulness(model.folder, model.weights)
+    result = load_faithfulness(model.identity)
     assert result is not None
     assert result.argmax_agreement == 1.0
     assert "100.0% argmax agreement" in capsys.readouterr().err

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from harness.models.digest import config_digest, tokenizer_digest
 from harness.models.faithfulness import store_faithfulness
 from harness.models.info import architecture, layer_types, model_info, stored_dtype
 from harness.models.resolve import resolve
@@ -20,16 +19,16 @@ def test_a_model_is_described_without_loading_it(cache: Path, tiny_gemma: Make, 
     info = model_info(model, "verifier")
     assert info.role == "verifier"
     assert (info.id, info.weights, info.architecture) == (model.id, model.weights, "Gemma3ForCausalLM")
+    assert (info.config, info.tokenizer) == (model.identity.config, model.identity.tokenizer)
     assert info.layer_types == ("sliding_attention",) * 5 + ("full_attention",)
     assert (info.dtype, info.quantisation, info.faithfulness) == ("float32", None, None)
-    assert (info.config, info.tokenizer) == (config_digest(model.folder), tokenizer_digest(model.folder))
     assert None not in (info.config, info.tokenizer)
 
 
 def test_a_stored_verification_is_part_of_it(cache: Path, tiny_llama: Make, converted: Make) -> None:
     model = resolve(str(converted(tiny_llama())))
     result = Faithfulness(reference="r", tokens=3, argmax_agreement=1.0, largest_logit_gap=0.5)
-    store_faithfulness(model.folder, model.weights, result)
+    store_faithfulness(model.identity, result)
     assert model_info(model, "drafter").faithfulness == result
     assert model_info(model, "drafter").layer_types == ("full_attention",) * 2
 
