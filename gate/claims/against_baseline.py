@@ -5,6 +5,7 @@ from gate.figures.paired_ratios import Pair, paired_ratios, ratio_estimate
 from gate.rulebook.report_view import ReportView
 from reports.records.claims import (
     BaseClaim,
+    Claim,
 )
 from reports.records.measurement import Arm
 
@@ -31,3 +32,7 @@ def ratio_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> Estimate
         view.memo[key] = ratio_estimate(pairs_of(view, arm, baseline, metric))
     found: Estimate | None = view.memo[key]
     return found
+
+
+def baseline_of(view: ReportView, claim: Claim) -> Arm | None:
+    return view.arms.get(claim.baseline) if claim.baseline is not None else view.oracle

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 Z_95 = 1.959963984540054
+
 TAIL = 0.025
 """Probability left out at either end."""
 
@@ -154,3 +155,7 @@ def newcombe(first: Share, second: Share) -> Estimate:
     low = value - math.hypot(a.value - a.low, b.high - b.value)
     high = value + math.hypot(a.high - a.value, b.value - b.low)
     return Estimate(value, low, high)
+
+
+def span(estimate: Estimate) -> str:
+    return f"[{estimate.low:.4g}, {estimate.high:.4g}]"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from reports.records.measurement import Arm, Measurement, PromptSet
+from reports.records.measurement import Arm, AuditedStream, Measurement, PromptSet
 from reports.records.plan import PromptRecord
 from reports.records.provenance import ModelInfo
 from reports.report import Report
@@ -15,6 +15,8 @@ WEIGHTLESS_DRAFTERS = frozenset({"ngram", "prompt_lookup", "shuffled ngram"})
 CHOOSING_DRAFTERS = frozenset({"combined", "shuffled combined"})
 """Drafters that ask another proposer from block to block, so that a block has as many drafts as that one gave. What
 share of them was accepted says nothing of either, so their arms carry no claim of acceptance."""
+SMALL_MODEL = "model"
+"""The drafter that is an ordinary small model in the verifier's own runtime."""
 
 FOREIGN_ENGINES = frozenset({"mlx-lm-speculative"})
 """Decoding loops of other projects that K3 runs beside its own: their faults are theirs."""
@@ -148,3 +150,20 @@ def _bounds(arm: Arm) -> tuple[tuple[int, ...], int, int, str] | None:
 def decode_loops(arm: Arm) -> set[str | None]:
     """The loops that decoded the arm's rows, as each row records; where a row does not, as the arm does."""
     return {row.decode_loop if row.decode_loop is not None else arm.decode_loop for row in arm.measurements} or {None}
+
+
+def audit_of(arm: Arm, row: Measurement) -> AuditedStream | None:
+    """The audit of the row's stream: its own, or that of a row of the same sample with the same tokens."""
+    if arm.stream_audit is None:
+        return None
+    same = {row_key(other) for other in arm.measurements if other.sample == row.sample and _same_stream(other, row)}
+    return next((stream for stream in arm.stream_audit.streams if (stream.sample, stream.repeat) in same), None)
+
+
+def _same_stream(row: Measurement, other: Measurement) -> bool:
+    return row.token_ids is not None and row.token_ids == other.token_ids
+
+
+def plain(arm: Arm) -> bool:
+    """The arm is configured neither to draft nor to touch the cache."""
+    return not drafts(arm) and (arm.restoration is None or arm.restoration.mode == "none")

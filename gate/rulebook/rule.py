@@ -2,18 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gate.rulebook.claim_kinds import CLAIM_KINDS
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.thresholds import AnyThreshold
 from reports.records.claims import Claim
+from reports.records.measurement import Arm, Measurement
 
 Severity = Literal["invalid", "withheld", "legacy"]
 Metric = str
 ALL_METRICS: tuple[Metric, ...] = tuple(CLAIM_KINDS)
 SPEEDUP: tuple[Metric, ...] = ("decode_speedup", "e2e_speedup")
 RECALL: tuple[Metric, ...] = ("oracle_recall", "native_baseline_recall", "restoration_recall", "arm_recall")
+NEEDS_STREAMS = (*SPEEDUP, "token_identity", "acceptance", "restoration_recall")
+KV_CODEC = ("kv_codec_worthwhile",)
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,21 @@ class Finding:
     claim: str | None = None
     severity: Severity | None = None
     outcome: bool = False
+
+
+class Fault(NamedTuple):
+    """What is wrong with one figure, before it is said whose: its field, the words, what was found and what may be."""
+
+    field: str
+    message: str
+    found: str
+    allowed: str
+
+
+def row_finding(arm: Arm, row: Measurement, fault: Fault) -> Finding:
+    """The finding of a fault in a row; the message begins with the place."""
+    where = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
+    return Finding(f"{where}: {fault.message}", arm.name, row.sample, fault.field, fault.found, fault.allowed)
 
 
 @dataclass(frozen=True)

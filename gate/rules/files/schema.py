@@ -1,10 +1,18 @@
-"""Files that are no schema-2 report, and reports that are not of the kind they say."""
+"""Files that are no report of this schema, or that nobody could open."""
 
-from collections.abc import Iterator
+from gate.rulebook.registry import outside_rule
+from gate.rulebook.rule import Example
 
-from gate.rulebook.registry import evidence_rule, outside_rule
-from gate.rulebook.report_view import FOREIGN_ENGINES, ReportView
-from gate.rulebook.rule import Example, Finding
+UNREADABLE = outside_rule(
+    "UNREADABLE",
+    title="A file that cannot be opened",
+    catches="A path that does not exist, a folder or a device named like a report, a link that loops or leaves its "
+    "folder, a file without permission or gone before it was read.",
+    why="What was not read was not judged; a build must not pass on evidence that is not there.",
+    fix="Name a readable file. Nothing is known of this one, so the exit code is 3 if nothing else is wrong.",
+    severity="invalid",
+    example=Example(bad="a link that leads back to itself", good="a file that can be read"),
+)
 
 SCHEMA_INVALID = outside_rule(
     "SCHEMA_INVALID",
@@ -28,33 +36,3 @@ LEGACY_SCHEMA = outside_rule(
         bad="`schema_version` 1 with a printed speed-up", good="the run measured again, `schema_version` 2"
     ),
 )
-
-ENGINES = frozenset({"ar", "native-baseline", "incremental", "fused", "fused-carry"}) | FOREIGN_ENGINES
-"""Engines that K3 runs, by the names that reports carry. What an unknown engine does, no rule can know."""
-
-
-@evidence_rule(
-    "KIND_MISMATCH",
-    title="The report is not of the kind it says",
-    catches="A kind without its contents (a parity report without blocks, a needle report without arms) or with those "
-    "of another, a kind that K3 never runs and that is not imported, or an arm of an engine that K3 does not have.",
-    why="Rules ask for what a kind must hold; a kind misspelt or emptied would be asked for nothing.",
-    fix="Give the kind of the run; name engines as `k3 eval` does.",
-    example=Example(bad="kind `parity` without a block", good="kind `parity` with the blocks of both runtimes"),
-)
-def kind_mismatch(view: ReportView) -> Iterator[Finding]:
-    """Kind and contents disagree."""
-    report = view.report
-    held = {
-        "niah": bool(report.arms) and report.kv_quant is None,
-        "code": bool(report.arms) and report.kv_quant is None,
-        "parity": report.parity is not None and bool(report.parity.blocks) and not report.arms,
-        "kv_quant": report.kv_quant is not None and bool(report.kv_quant.arms) and not report.arms,
-    }
-    if not held.get(report.kind, view.imported):
-        message = f"kind: a report of kind {report.kind} without what such a run measures, or with another run's rows"
-        yield Finding(message, field="kind", found=report.kind, allowed="the rows of that kind")
-    for arm in report.arms if not view.imported else ():
-        if arm.engine not in ENGINES:
-            message = f"{arm.name}: engine {arm.engine} is unknown; K3 has {', '.join(sorted(ENGINES))}"
-            yield Finding(message, arm.name, None, "engine", arm.engine, ", ".join(sorted(ENGINES)))

@@ -3,14 +3,10 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, chooses
-from gate.rulebook.rule import Example, Finding
+from gate.rulebook.report_view import ReportView
+from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import FIGURE_TOLERANCE, Threshold
-from reports.records.measurement import Arm, Block, Measurement, Speculation
-
-Fault = tuple[str, str, str, str]
-"""Field, message, number found, number allowed."""
-
+from reports.records.measurement import Measurement, Speculation
 
 ACCEPT_LEN_ROUNDING = Threshold(
     "ACCEPT_LEN_ROUNDING",
@@ -42,42 +38,7 @@ def block_arithmetic(view: ReportView) -> Iterator[Finding]:
             if row.speculation is not None:
                 faults = (*_rounds(row.speculation, size), *_totals(view, row, row.speculation))
                 for fault in (*faults, *_accept_length(view, row, row.speculation)):
-                    yield _at(arm, row, fault)
-
-
-@evidence_rule(
-    "DRAFTS_VARY",
-    title="A model drafter that proposed fewer tokens when it was wrong",
-    catches="Blocks of a drafter with weights that hold different numbers of drafts, or fewer than its block size "
-    "gives, while there was room for more.",
-    why="A block-diffusion drafter fills its block in one forward; drafts left out of the count raise the acceptance.",
-    fix="Count every proposed token, also those behind the first wrong one.",
-    severity="withheld",
-    blocks=("acceptance",),
-    example=Example(bad="blocks of 7 drafts, and of 2 where 2 were accepted", good="7 drafts in every block"),
-)
-def drafts_vary(view: ReportView) -> Iterator[Finding]:
-    """Drafts a block are not the same throughout a stream."""
-    budget = view.report.plan.max_new_tokens if view.report.plan is not None else None
-    for arm in view.report.arms:
-        if arm.drafter is None or arm.drafter.weights is None or chooses(arm):
-            continue
-        size = (arm.drafter.block_size or 1) if not view.imported else 1
-        widest = max((b.drafted for row in arm.measurements for b in _blocks(row)), default=0)
-        widest = max(widest, size - 1)
-        for row in arm.measurements:
-            emitted = 1
-            for number, block in enumerate(_blocks(row)):
-                room = (budget or 0) - emitted
-                if block.drafted < min(widest, room - 1):
-                    message = f"block {number} drafted {block.drafted} tokens of {widest}, with room for {room}"
-                    yield _at(arm, row, (f"rounds.{number}.drafted", message, str(block.drafted), str(widest)))
-                    break
-                emitted += block.committed
-
-
-def _blocks(row: Measurement) -> tuple[Block, ...]:
-    return (row.speculation.rounds or ()) if row.speculation is not None else ()
+                    yield row_finding(arm, row, fault)
 
 
 def _rounds(said: Speculation, size: int | None) -> Iterator[Fault]:
@@ -88,11 +49,11 @@ def _rounds(said: Speculation, size: int | None) -> Iterator[Fault]:
         where, most = f"rounds.{number}", block.accepted + 1
         if block.accepted > block.drafted or (size is not None and block.drafted > size):
             message = f"block {number} accepted {block.accepted} of {block.drafted} drafts, of block size {size}"
-            yield f"{where}.drafted", message, str(block.drafted), f"{block.accepted} to {size}"
+            yield Fault(f"{where}.drafted", message, str(block.drafted), f"{block.accepted} to {size}")
         least = max(1, block.accepted) if number == last else most
         if not least <= block.committed <= most:
             message = f"block {number} accepted {block.accepted} drafts and committed {block.committed} tokens"
-            yield f"{where}.committed", message, str(block.committed), str(most)
+            yield Fault(f"{where}.committed", message, str(block.committed), str(most))
     for name, added in (
         ("blocks", len(said.rounds)),
         ("drafted", sum(block.drafted for block in said.rounds)),
@@ -101,27 +62,29 @@ def _rounds(said: Speculation, size: int | None) -> Iterator[Fault]:
     ):
         stated = getattr(said, name)
         if stated is not None and stated != added:
-            yield f"speculation.{name}", f"{name} is {stated}, its blocks add up to {added}", str(stated), str(added)
+            yield Fault(
+                f"speculation.{name}", f"{name} is {stated}, its blocks add up to {added}", str(stated), str(added)
+            )
 
 
 def _totals(view: ReportView, row: Measurement, said: Speculation) -> Iterator[Fault]:
     blocks, accepted, committed = said.blocks, said.accepted, said.committed
     if accepted is not None and said.drafted is not None and accepted > said.drafted:
         message = f"{accepted} drafts accepted of {said.drafted} made"
-        yield "speculation.accepted", message, str(accepted), f"at most {said.drafted}"
+        yield Fault("speculation.accepted", message, str(accepted), f"at most {said.drafted}")
     if blocks is not None and accepted is not None and committed is not None:
         least, most = accepted + (blocks > 1) * (blocks - 1), accepted + blocks
         if not least <= committed <= most:
             message = f"{blocks} blocks with {accepted} accepted drafts committed {committed} tokens"
-            yield "speculation.committed", message, str(committed), f"{least} to {most}"
+            yield Fault("speculation.committed", message, str(committed), f"{least} to {most}")
     # Imports may count the first token, which came out of prefill, with the decode tokens.
     missing = row.decode_tokens - committed if committed is not None and row.decode_tokens is not None else 0
     if missing not in ((0, 1) if view.imported else (0,)):
         message = f"{committed} tokens committed by blocks, {row.decode_tokens} decoded"
-        yield "speculation.committed", message, str(committed), str(row.decode_tokens)
+        yield Fault("speculation.committed", message, str(committed), str(row.decode_tokens))
     if blocks and row.decode_tokens is not None and blocks > row.decode_tokens:
         message = f"{blocks} blocks for {row.decode_tokens} tokens; each commits at least one"
-        yield "speculation.blocks", message, str(blocks), f"at most {row.decode_tokens}"
+        yield Fault("speculation.blocks", message, str(blocks), f"at most {row.decode_tokens}")
 
 
 def _accept_length(view: ReportView, row: Measurement, said: Speculation) -> Iterator[Fault]:
@@ -131,7 +94,7 @@ def _accept_length(view: ReportView, row: Measurement, said: Speculation) -> Ite
         return
     if blocks == 0:
         if mean != 0:
-            yield "speculation.mean_accept_len", f"mean accept length {mean} of 0 blocks", str(mean), "0"
+            yield Fault("speculation.mean_accept_len", f"mean accept length {mean} of 0 blocks", str(mean), "0")
         return
     counts = said.accept_len_counts or (None if view.imported else "committed")
     tokens = said.committed if said.committed is not None else row.decode_tokens
@@ -149,10 +112,4 @@ def _accept_length(view: ReportView, row: Measurement, said: Speculation) -> Ite
         return
     allowed = f"{low / blocks:.4g} to {high / blocks:.4g}" if low != high else f"{low / blocks:.6g}"
     message = f"mean accept length {mean:.6g} over {blocks} blocks, whose counts give {allowed}"
-    yield "speculation.mean_accept_len", message, f"{mean:.6g}", allowed
-
-
-def _at(arm: Arm, row: Measurement, fault: Fault) -> Finding:
-    field, message, found, allowed = fault
-    where = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
-    return Finding(f"{where}: {message}", arm.name, row.sample, field, found, allowed)
+    yield Fault("speculation.mean_accept_len", message, f"{mean:.6g}", allowed)

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView
+from gate.rulebook.report_view import SMALL_MODEL, ReportView
 from gate.rulebook.rule import Example, Finding
-from gate.rules.parity.ports import SMALL_MODEL
 from reports.records.measurement import Arm
 
 

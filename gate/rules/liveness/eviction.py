@@ -1,4 +1,4 @@
-"""Evictions against the bounds that make them: every position outside sink + window, once in every layer."""
+"""Evictions: there at all, and every position outside sink + window once in every layer."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,37 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
 from reports.records.measurement import Arm, Measurement
+
+
+@evidence_rule(
+    "EVICTION_NEVER_RAN",
+    title="A bounded arm that dropped nothing",
+    catches="An arm with sink + window of which a row evicted no position of a prompt longer than both.",
+    why="A cache that keeps everything recalls everything: neither a control nor a restoration is tested by it.",
+    fix="Bound the cache as the arm says, and count what is dropped.",
+    example=Example(
+        bad="sink + window 68, 620 tokens, 0 positions evicted",
+        good="sink + window 68, 620 tokens, 552 evicted in each layer",
+    ),
+)
+def eviction_never_ran(view: ReportView) -> Iterator[Finding]:
+    """Nothing was evicted although the prompt is longer than sink + window."""
+    for arm in view.report.arms:
+        kept = arm.restoration
+        if kept is None or kept.mode == "none":
+            continue
+        bound = (kept.sink or 0) + (kept.window or 0)
+        for row in arm.measurements:
+            if row.evicted_positions == 0 and (row.prompt_tokens or 0) > bound + 1:
+                yield Finding(
+                    f"{arm.name}, sample {row.sample}, repeat {row.repeat}: 0 positions were evicted from a prompt of "
+                    f"{row.prompt_tokens} tokens with sink + window {bound}",
+                    arm=arm.name,
+                    sample=row.sample,
+                    field="evicted_positions",
+                    found="0",
+                    allowed="over 0",
+                )
 
 
 @evidence_rule(

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from gate.figures.kv_memory import formula_matches_run, rows_of
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Example, Finding
+from gate.rulebook.rule import Example, Fault, Finding
 from gate.rulebook.thresholds import MEMORY_GAP
-from gate.rules.memory.claimed import Fault, table_sums
+from gate.rules.memory.table_sums import table_sums
 from reports.records.kv_memory import ArmMemory
 from reports.records.measurement import Arm
 
@@ -34,7 +34,7 @@ def memory_table(view: ReportView) -> Iterator[Finding]:
             yield Finding(message, None, table.sample, "memory.arms", table.arm, "one table an arm")
             continue
         seen.add(table.arm)
-        for message, field, found, allowed in (*table_sums(table), *_rows(arm, table), *_kinds(view, table)):
+        for field, message, found, allowed in (*table_sums(table), *_rows(arm, table), *_kinds(view, table)):
             yield Finding(f"{arm.name}: {message}", arm.name, table.sample, field, found, allowed)
 
 
@@ -44,29 +44,29 @@ def _rows(arm: Arm, table: ArmMemory) -> Iterator[Fault]:
     if lengths != {table.sequence_length}:
         shown = ", ".join(sorted(map(str, lengths))) or "no row"
         message = f"the table is about {table.sequence_length} positions of sample {table.sample}, which has {shown}"
-        yield message, "memory.sequence_length", str(table.sequence_length), shown
+        yield Fault("memory.sequence_length", message, str(table.sequence_length), shown)
     held = {row.kv_bytes_prefill for row in rows}
     if table.measured_bytes is not None and table.measured_bytes not in held:
         shown = ", ".join(sorted(map(str, held))) or "none"
         message = f"the table says that {table.measured_bytes} bytes were measured, its rows {shown}"
-        yield message, "memory.measured_bytes", str(table.measured_bytes), shown
+        yield Fault("memory.measured_bytes", message, str(table.measured_bytes), shown)
     # The runner's flag is strict (the same byte count), the gate's own has slack: only a false yes is a fault.
     if table.formula_matches_run is True and formula_matches_run(arm, table) is not True:
         message = "formula_matches_run is stated, and its rows do not support it"
-        yield message, "memory.formula_matches_run", "true", "false"
+        yield Fault("memory.formula_matches_run", message, "true", "false")
 
 
 def _kinds(view: ReportView, table: ArmMemory) -> Iterator[Fault]:
     types = view.verifier.layer_types if view.verifier is not None else None
     numbers = [layer.layer for layer in table.layers]
     if len(set(numbers)) < len(numbers):
-        yield "a layer stands twice in the table", "memory.layers", str(len(numbers)), str(len(set(numbers)))
+        yield Fault("memory.layers", "a layer stands twice in the table", str(len(numbers)), str(len(set(numbers))))
     for layer in table.layers if types is not None else ():
         kind = types[layer.layer] if types is not None and layer.layer < len(types) else "no layer of the verifier"
         if layer.kind != kind:
-            yield (
-                f"layer {layer.layer} is {layer.kind} in the table, {kind} in the verifier",
+            yield Fault(
                 "memory.layers",
+                f"layer {layer.layer} is {layer.kind} in the table, {kind} in the verifier",
                 layer.kind,
                 kind,
             )

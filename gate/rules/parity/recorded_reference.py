@@ -3,9 +3,13 @@
 from collections.abc import Iterator
 from itertools import takewhile
 
+from gate.rulebook.rule import Fault
 from reports.records.drafter_parity import ParityBlock, ParityResult
 from reports.records.recorded_drafts import RecordedDrafts, RecordedStream, shipped_recordings
 from reports.report import Report
+
+BLOCKS = "parity.blocks"
+"""Where a parity report is at fault."""
 
 SHIPPED = "a recording that ships with K3"
 
@@ -13,7 +17,7 @@ RECORDED, REFERENCE_KIND = "recorded", "reference.kind"
 """The kind of reference that is a recording, and the setting of a preset that says so."""
 
 
-def recording_faults(report: Report) -> Iterator[tuple[str, str, str]]:
+def recording_faults(report: Report) -> Iterator[Fault]:
     """Why the reference is not the recording it is said to be: what is wrong, the figure found and the one allowed."""
     parity = report.parity
     if parity is None:
@@ -24,18 +28,20 @@ def recording_faults(report: Report) -> Iterator[tuple[str, str, str]]:
     digest = parity.recording.digest
     recorded = shipped_recordings().get(digest)
     if recorded is None:
-        yield f"the reference was recorded in {digest[:23]}, which does not ship with K3", digest[:23], SHIPPED
+        yield Fault(
+            BLOCKS, f"the reference was recorded in {digest[:23]}, which does not ship with K3", digest[:23], SHIPPED
+        )
         return
     yield from _of_another(report, parity, recorded)
     foreign = [block for block in parity.blocks if not _holds(recorded, report, block)]
     if foreign:
         where = f"sample {foreign[0].sample}, block {foreign[0].block}"
         message = f"{len(foreign)} of {len(parity.blocks)} blocks state a reference that was not recorded so"
-        yield f"{message} (first: {where})", str(len(foreign)), "0"
+        yield Fault(BLOCKS, f"{message} (first: {where})", str(len(foreign)), "0")
     yield from _astray(report, parity, recorded)
 
 
-def _never_ran(report: Report, parity: ParityResult) -> Iterator[tuple[str, str, str]]:
+def _never_ran(report: Report, parity: ParityResult) -> Iterator[Fault]:
     """A reference without a recording computed in this run: its runtime is installed, and nothing else was asked."""
     if report.imported is not None:
         return
@@ -43,9 +49,11 @@ def _never_ran(report: Report, parity: ParityResult) -> Iterator[tuple[str, str,
     runtime = parity.reference_runtime
     if runtime not in {package.name for package in packages}:
         message = f"the reference computed in {runtime}, which is none of the packages of this run"
-        yield message, runtime, "a package that took part"
+        yield Fault(BLOCKS, message, runtime, "a package that took part")
     if _asked_for_recording(report):
-        yield "the run was asked for a recorded reference, and the report names no recording", "none", SHIPPED
+        yield Fault(
+            BLOCKS, "the run was asked for a recorded reference, and the report names no recording", "none", SHIPPED
+        )
 
 
 def _asked_for_recording(report: Report) -> bool:
@@ -60,7 +68,7 @@ def _asked_for_recording(report: Report) -> bool:
     return f"--{RECORDED}" in argv or (preset is not None and preset.name.endswith(f"-{RECORDED}"))
 
 
-def _of_another(report: Report, parity: ParityResult, recorded: RecordedDrafts) -> Iterator[tuple[str, str, str]]:
+def _of_another(report: Report, parity: ParityResult, recorded: RecordedDrafts) -> Iterator[Fault]:
     """The recording is of other weights, or was computed otherwise than the report says."""
     models = report.provenance.models if report.provenance is not None else ()
     verifier = next((model.weights for model in models if model.role == "verifier"), None)
@@ -74,10 +82,10 @@ def _of_another(report: Report, parity: ParityResult, recorded: RecordedDrafts) 
     ):
         if stated != held:
             found, allowed = str(stated)[:40], held[:40]
-            yield f"{name}: the report says {found}, and the recording {allowed}", found, allowed
+            yield Fault(BLOCKS, f"{name}: the report says {found}, and the recording {allowed}", found, allowed)
 
 
-def _astray(report: Report, parity: ParityResult, recorded: RecordedDrafts) -> Iterator[tuple[str, str, str]]:
+def _astray(report: Report, parity: ParityResult, recorded: RecordedDrafts) -> Iterator[Fault]:
     """A block does not begin where the one before it leads: a run keeps the drafts that agree and one token more."""
     for sample in sorted({block.sample for block in parity.blocks}):
         stream = _stream(recorded, report, sample)
@@ -87,7 +95,7 @@ def _astray(report: Report, parity: ParityResult, recorded: RecordedDrafts) -> I
                 continue
             if block.context_tokens != led:
                 message = f"sample {sample}, block {block.block} has {block.context_tokens} tokens of context"
-                yield f"{message}, the stream leads to {led}", str(block.context_tokens), str(led)
+                yield Fault(BLOCKS, f"{message}, the stream leads to {led}", str(block.context_tokens), str(led))
                 break
             led = _next(stream, block)
 

@@ -3,39 +3,40 @@
 from collections.abc import Iterator
 
 from gate.figures.drafter_parity import compared, disagreements
+from gate.rulebook.rule import Fault
 from gate.rulebook.thresholds import MIN_PARITY_TOKENS
-from gate.rules.parity.recorded_reference import recording_faults
+from gate.rules.parity.recorded_reference import BLOCKS, recording_faults
 from reports.records.drafter_parity import ParityBlock, ParityResult
 from reports.report import Report
 
 
-def parity_faults(report: Report) -> Iterator[tuple[str, str, str]]:
+def parity_faults(report: Report) -> Iterator[Fault]:
     """Why the report's blocks do not show parity: what is wrong, the figure found and the one allowed."""
     parity = report.parity
     if parity is None:
         return
     if parity.reference_runtime == parity.candidate_runtime:
         runtime = parity.candidate_runtime
-        yield f"{runtime} was compared with itself", runtime, "another runtime"
+        yield Fault(BLOCKS, f"{runtime} was compared with itself", runtime, "another runtime")
     yield from recording_faults(report)
     unknown = [block for block in parity.blocks if not block.reference_tokens]
     if unknown:
         first = f"first: sample {unknown[0].sample}, block {unknown[0].block}"
         message = f"the reference has no proposal for {len(unknown)} of {len(parity.blocks)} blocks ({first})"
-        yield message, str(len(unknown)), "0"
+        yield Fault(BLOCKS, message, str(len(unknown)), "0")
     wrong = [block for block in parity.blocks if block.reference_tokens and disagreements(block)]
     if wrong:
         missed, total = sum(map(disagreements, wrong)), sum(map(compared, parity.blocks))
         message = f"{missed} of {total} tokens differ (first: sample {wrong[0].sample}, block {wrong[0].block})"
-        yield message, f"{missed} of {total} tokens", "0"
+        yield Fault(BLOCKS, message, f"{missed} of {total} tokens", "0")
     yield from _gaps(report, parity)
     tokens = sum(len(ids) for ids in {block.reference_tokens for block in parity.blocks})
     if tokens < MIN_PARITY_TOKENS.value:
         message = f"{tokens} tokens of distinct blocks were compared; more samples or blocks are needed"
-        yield message, str(tokens), f"at least {MIN_PARITY_TOKENS.value}"
+        yield Fault(BLOCKS, message, str(tokens), f"at least {MIN_PARITY_TOKENS.value}")
 
 
-def _gaps(report: Report, parity: ParityResult) -> Iterator[tuple[str, str, str]]:
+def _gaps(report: Report, parity: ParityResult) -> Iterator[Fault]:
     """Blocks or tokens that were compared and are not there: whole blocks, numbered from 0, as many in every sample."""
     blocks: dict[int, list[ParityBlock]] = {}
     for block in parity.blocks:
@@ -45,17 +46,29 @@ def _gaps(report: Report, parity: ParityResult) -> Iterator[tuple[str, str, str]
         numbers, contexts = [block.block for block in of_sample], [block.context_tokens for block in of_sample]
         if numbers != list(range(most)):
             shown = ", ".join(map(str, numbers[:8]))
-            yield f"sample {sample} has blocks {shown}; {most} were compared", shown, f"0 to {most - 1}"
+            yield Fault(BLOCKS, f"sample {sample} has blocks {shown}; {most} were compared", shown, f"0 to {most - 1}")
             break
         if contexts[0] <= 0 or contexts != sorted(contexts):
-            yield f"the contexts of sample {sample} do not grow: {contexts[:8]}", str(contexts[:8]), "growing contexts"
+            yield Fault(
+                BLOCKS,
+                f"the contexts of sample {sample} do not grow: {contexts[:8]}",
+                str(contexts[:8]),
+                "growing contexts",
+            )
             break
     sizes = sorted({len(ids) for block in parity.blocks for ids in (block.reference_tokens, block.candidate_tokens)})
     if len(sizes) > 1:
-        yield f"blocks of {sizes[0]} to {sizes[-1]} tokens; whole blocks are compared", str(sizes[0]), str(sizes[-1])
+        yield Fault(
+            BLOCKS,
+            f"blocks of {sizes[0]} to {sizes[-1]} tokens; whole blocks are compared",
+            str(sizes[0]),
+            str(sizes[-1]),
+        )
     planned = report.plan.samples if report.plan is not None and report.kind == "parity" else None
     if planned is not None and sorted(blocks) != list(range(planned)):
-        yield f"{len(blocks)} samples were compared, {planned} were planned", str(len(blocks)), str(planned)
+        yield Fault(
+            BLOCKS, f"{len(blocks)} samples were compared, {planned} were planned", str(len(blocks)), str(planned)
+        )
 
 
 def parity_shown(report: Report) -> frozenset[str]:

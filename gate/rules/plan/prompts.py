@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from gate.rulebook.registry import claim_rule, evidence_rule
+from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
-from reports.records.claims import Claim
 from reports.records.measurement import Arm, Measurement
 from reports.records.plan import PromptRecord, prompts_digest
 
@@ -80,39 +79,6 @@ def _shared(prompts: list[tuple[int, str | None]], arm: str | None) -> Iterator[
             message = f"{where}: samples {first[digest]} and {sample} are the same prompt"
             yield Finding(message, arm, sample, "prompt_digest", digest[:23], "distinct prompts")
             return
-
-
-@claim_rule(
-    "NEEDLE_EXPOSED",
-    title="A needle that nothing had to restore",
-    catches="A claim of recall by restoration with a prompt whose needle lies in the sink, or in the window of the "
-    "question's first token, or whose position is not recorded.",
-    why="Sink and window are kept; a needle in them is recalled by an arm that restores nothing.",
-    fix="Place needles behind the sink and more than a window before the question, as the workload does.",
-    blocks=("restoration_recall",),
-    example=Example(bad="a needle 40 tokens before the question, window 64", good="a needle 300 tokens before it"),
-)
-def needle_exposed(view: ReportView, claim: Claim) -> Iterator[Finding]:
-    """The needle of a prompt was not evicted when the question was read."""
-    arm = view.arms.get(claim.arm)
-    if arm is None or arm.restoration is None:
-        return
-    sink, window = arm.restoration.sink or 0, arm.restoration.window or 0
-    for sample in sorted({row.sample for row in arm.measurements}):
-        prompt = view.prompts.get((arm.prompt_set, sample))
-        places = (prompt.needle_first, prompt.needle_last, prompt.question_first) if prompt is not None else (None,)
-        first, last, question = places if len(places) == 3 else (None, None, None)
-        hidden = None not in (first, last, question) and sink <= first <= last < question - window  # type: ignore[operator]
-        if not hidden:
-            yield Finding(
-                f"sample {sample}: the needle lies at {first} to {last}, the question begins at {question}; sink "
-                f"{sink} and window {window} are kept",
-                arm=arm.name,
-                sample=sample,
-                field="workload.prompts.needle_first",
-                found=f"{first} to {last}",
-                allowed=f"{sink} to {question - window - 1 if question is not None else 'before the question'}",
-            )
 
 
 @evidence_rule(

@@ -1,17 +1,14 @@
-"""Where needles stand in their prompts, and the prompts without them: positions and depths that fit each other."""
+"""Where needles stand in their prompts: positions and depths that fit each other, outside sink and window."""
 
 from collections.abc import Iterator
 from itertools import pairwise
 
-from gate.rulebook.registry import evidence_rule
+from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import Example, Finding
+from gate.rulebook.rule import Example, Fault, Finding
 from gate.rulebook.thresholds import Threshold
+from reports.records.claims import Claim
 from reports.records.plan import PromptRecord
-
-Fault = tuple[str, str, str, str]
-"""Field, message, found, allowed."""
-
 
 DEPTH_SLACK = Threshold(
     "DEPTH_SLACK",
@@ -50,11 +47,11 @@ def _positions(prompt: PromptRecord) -> Iterator[Fault]:
     ]
     for (name, place), (after, end) in pairwise(marks):
         if place > end or (place == end and name != "needle_first"):
-            yield name, f"{name} is {place}, {after} {end}", str(place), f"before {end}"
+            yield Fault(name, f"{name} is {place}, {after} {end}", str(place), f"before {end}")
     depth, first, count = prompt.needle_depth, prompt.needle_first, prompt.token_count
     if depth is not None and first is not None and count and abs(depth - first / count) > DEPTH_SLACK.value:
         message = f"needle_depth is {depth:.6g}, its place {first} of {count}"
-        yield "needle_depth", message, f"{depth:.6g}", f"{first / count:.6g}"
+        yield Fault("needle_depth", message, f"{depth:.6g}", f"{first / count:.6g}")
 
 
 def _twin(view: ReportView, prompt: PromptRecord) -> Iterator[Fault]:
@@ -62,9 +59,42 @@ def _twin(view: ReportView, prompt: PromptRecord) -> Iterator[Fault]:
         return
     main = view.prompts.get(("main", prompt.sample))
     if main is None:
-        yield "prompt_set", "a prompt without a needle, and none with it", "needle_free", "a main prompt too"
+        yield Fault("prompt_set", "a prompt without a needle, and none with it", "needle_free", "a main prompt too")
     elif prompt.answer != main.answer:
         message = f"the answer is {prompt.answer!r:.60}, with its needle {main.answer!r:.60}"
-        yield "answer", message, str(prompt.answer)[:60], str(main.answer)[:60]
+        yield Fault("answer", message, str(prompt.answer)[:60], str(main.answer)[:60])
     if prompt.needle_first is not None or prompt.needle_last is not None:
-        yield "needle_first", "a needle in a prompt without one", str(prompt.needle_first), "none"
+        yield Fault("needle_first", "a needle in a prompt without one", str(prompt.needle_first), "none")
+
+
+@claim_rule(
+    "NEEDLE_EXPOSED",
+    title="A needle that nothing had to restore",
+    catches="A claim of recall by restoration with a prompt whose needle lies in the sink, or in the window of the "
+    "question's first token, or whose position is not recorded.",
+    why="Sink and window are kept; a needle in them is recalled by an arm that restores nothing.",
+    fix="Place needles behind the sink and more than a window before the question, as the workload does.",
+    blocks=("restoration_recall",),
+    example=Example(bad="a needle 40 tokens before the question, window 64", good="a needle 300 tokens before it"),
+)
+def needle_exposed(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The needle of a prompt was not evicted when the question was read."""
+    arm = view.arms.get(claim.arm)
+    if arm is None or arm.restoration is None:
+        return
+    sink, window = arm.restoration.sink or 0, arm.restoration.window or 0
+    for sample in sorted({row.sample for row in arm.measurements}):
+        prompt = view.prompts.get((arm.prompt_set, sample))
+        places = (prompt.needle_first, prompt.needle_last, prompt.question_first) if prompt is not None else (None,)
+        first, last, question = places if len(places) == 3 else (None, None, None)
+        hidden = None not in (first, last, question) and sink <= first <= last < question - window  # type: ignore[operator]
+        if not hidden:
+            yield Finding(
+                f"sample {sample}: the needle lies at {first} to {last}, the question begins at {question}; sink "
+                f"{sink} and window {window} are kept",
+                arm=arm.name,
+                sample=sample,
+                field="workload.prompts.needle_first",
+                found=f"{first} to {last}",
+                allowed=f"{sink} to {question - window - 1 if question is not None else 'before the question'}",
+            )

@@ -1,12 +1,85 @@
-"""Lossy streams against the audit: where one leaves the oracle's, the verifier must have preferred another token."""
+"""Audits of streams by the verifier: there at all, of these very streams, and seeing what they must have seen."""
 
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, lossless
-from gate.rulebook.rule import Example, Finding
-from gate.rules.streams.greedy import audit_of, departure
+from gate.rulebook.report_view import ReportView, audit_of, lossless, row_key
+from gate.rulebook.rule import NEEDS_STREAMS, Example, Finding
+from gate.rules.streams.departure import departure
 from reports.records.measurement import Arm, AuditedStream, Measurement
+
+
+@evidence_rule(
+    "STREAM_AUDIT_MISMATCH",
+    title="An audit that does not fit its stream",
+    catches="An audited stream that no row has, a number of checked tokens that is not its length, or a mismatch "
+    "whose token is not the one emitted there.",
+    why="An audit copied from another run, or of the tokens before they were edited, proves nothing about these.",
+    fix="Audit the streams that the report holds, after the run and before the file is written.",
+    example=Example(bad="40 tokens checked of a stream of 48", good="48 tokens checked of a stream of 48"),
+)
+def stream_audit_mismatch(view: ReportView) -> Iterator[Finding]:
+    """Audit and rows disagree about what was emitted."""
+    for arm in view.report.arms:
+        rows = {row_key(row): row for row in arm.measurements}
+        for stream in arm.stream_audit.streams if arm.stream_audit is not None else ():
+            row = rows.get((stream.sample, stream.repeat))
+            ids = row.token_ids if row is not None and row.token_ids is not None else ()
+            fault = _audit_fault(stream, ids) if row is not None else "no row has this stream"
+            if fault is not None:
+                yield Finding(
+                    f"{arm.name}, sample {stream.sample}, repeat {stream.repeat}: {fault}",
+                    arm=arm.name,
+                    sample=stream.sample,
+                    field="stream_audit",
+                    found=str(stream.tokens_checked),
+                    allowed=str(len(ids)),
+                )
+
+
+def _audit_fault(stream: AuditedStream, ids: tuple[int, ...]) -> str | None:
+    if stream.tokens_checked != len(ids):
+        return f"{stream.tokens_checked} tokens were audited, {len(ids)} were emitted"
+    places = [miss.position for miss in stream.mismatches]
+    if places != sorted(set(places)):
+        return f"its mismatches do not ascend ({', '.join(map(str, places[:6]))})"
+    for miss in stream.mismatches:
+        if miss.position >= len(ids) or ids[miss.position] != miss.emitted:
+            return f"the audit saw token {miss.emitted} at {miss.position}, the row emitted another"
+        if miss.argmax == miss.emitted or miss.gap < 0:
+            return f"the mismatch at {miss.position} is none (argmax {miss.argmax}, gap {miss.gap})"
+    return None
+
+
+@evidence_rule(
+    "STREAM_UNAUDITED",
+    title="Streams that nobody checked against the verifier",
+    catches="A row of the oracle or of an arm under test that loses nothing, whose tokens are missing or were not "
+    "audited.",
+    why="Equal to the oracle is not right if the oracle is wrong, and equal cannot be told without tokens.",
+    fix="Keep the token ids of every row and audit every distinct stream, teacher-forced.",
+    severity="withheld",
+    blocks=NEEDS_STREAMS,
+    example=Example(bad="a fused arm without `stream_audit`", good="every distinct stream of the arm audited"),
+)
+def stream_unaudited(view: ReportView) -> Iterator[Finding]:
+    """A stream of the oracle or of a lossless arm under test was not audited."""
+    for arm in view.report.arms:
+        if not lossless(arm) or arm.role == "control":
+            continue
+        audited = {(stream.sample, stream.repeat) for stream in arm.stream_audit.streams} if arm.stream_audit else set()
+        known = {(row.sample, row.token_ids) for row in arm.measurements if row_key(row) in audited}
+        unknown = [row for row in arm.measurements if row.token_ids is None or (row.sample, row.token_ids) not in known]
+        if unknown:
+            yield Finding(
+                f"{arm.name}: {len(unknown)} of {len(arm.measurements)} streams were not audited (first: sample "
+                f"{unknown[0].sample}, repeat {unknown[0].repeat})",
+                arm=arm.name,
+                sample=unknown[0].sample,
+                field="stream_audit",
+                found=str(len(arm.measurements) - len(unknown)),
+                allowed=str(len(arm.measurements)),
+            )
 
 
 @evidence_rule(

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, lossless
-from gate.rulebook.rule import Example, Finding
+from gate.rulebook.rule import NEEDS_STREAMS, Example, Finding
 from gate.rulebook.thresholds import Threshold
-from gate.rules.streams.greedy import NEEDS_STREAMS
 
 MAX_TIES = Threshold(
     "MAX_TIES",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.rules.files.schema import ENGINES
+from gate.rules.files.kind import ENGINES
 from harness.engines.registry import ENGINES as RUN
 from reports.report import Imported
 from tests.gate.asking import ask

@@ -5,7 +5,7 @@ import pytest
 from gate.claims.propose import propose
 from gate.figures.intervals import Share
 from gate.judging.judge import conclude
-from gate.rules.recall.scope import prompts_to_tell
+from gate.rules.recall.ablated_control import prompts_to_tell
 from reports.records.claims import RecallClaim
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Measurement
 from reports.report import Report

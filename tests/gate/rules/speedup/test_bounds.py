@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.rules.speedup.bounds import MAX_PREFILL_RATIO
+from gate.rules.speedup.prefill import MAX_PREFILL_RATIO
 from tests.gate.asking import ask
 from tests.gate.cases.bounds import cut_verification, halve_decode, third_of_prefill, too_fast
 from tests.gate.edits import edit_rows

@@ -3,7 +3,7 @@
 import pytest
 
 from gate.claims.propose import propose
-from gate.rules.speedup.comparable import MAX_PREFILL_SPREAD
+from gate.rules.speedup.prefill import MAX_PREFILL_SPREAD
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.rules.speedup.stages import IMPORTED_STAGE_SLACK_S, STAGE_SLACK_RELATIVE, STAGE_SLACK_S
+from gate.rules.speedup.stage_times import IMPORTED_STAGE_SLACK_S, STAGE_SLACK_RELATIVE, STAGE_SLACK_S
 from reports.report import Imported
 from tests.gate.asking import ask
 from tests.gate.edits import edit_first_row, set_first_row

@@ -3,7 +3,7 @@
 import pytest
 
 from gate.judging.judge import conclude, judge
-from gate.rules.streams.greedy import NEAR_TIE_GAP, NEAR_TIE_GAP_BFLOAT16, NEAR_TIE_GAP_FLOAT16
+from gate.rules.streams.divergence import NEAR_TIE_GAP, NEAR_TIE_GAP_BFLOAT16, NEAR_TIE_GAP_FLOAT16
 from reports.records.measurement import Mismatch
 from tests.gate.asking import ask
 from tests.gate.cases.bases import long_streams

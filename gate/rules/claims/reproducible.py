@@ -1,0 +1,150 @@
+"""Stated figures against those that the rows give."""
+
+from collections.abc import Iterator
+
+from gate.claims.recompute import ClaimFigures, recompute
+from gate.figures.estimators import acceptances, derived_rate, rate, ratios
+from gate.rulebook.registry import evidence_rule
+from gate.rulebook.report_view import ReportView
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import FIGURE_TOLERANCE, STATED_TOLERANCE, Threshold
+from reports.records.claims import (
+    AcceptanceClaim,
+    BaseClaim,
+    Claim,
+    NullRatioClaim,
+    SpeedupClaim,
+)
+from reports.records.measurement import Arm
+from reports.untrusted.one_line import one_line
+
+STATED_ROUNDING = Threshold(
+    "STATED_ROUNDING",
+    0.0006,
+    "absolute distance",
+    meaning="Within it an imported ratio or share equals the derived one.",
+    source="they are printed with three decimals",
+)
+
+FIGURE_ROUNDING = Threshold(
+    "FIGURE_ROUNDING",
+    1e-12,
+    "absolute distance",
+    meaning="Within it a stated figure near 0 equals the derived one.",
+    source="a choice: far below any figure that is printed",
+)
+
+
+@evidence_rule(
+    "CLAIM_NOT_REPRODUCIBLE",
+    title="A stated figure is not the one the rows give",
+    catches="A claim, asserted or withheld, whose value, interval, extremes or acceptance figures differ from those "
+    "recomputed; a claim the rows cannot give at all; a rate that a tool printed and its rows contradict; a gate block "
+    "that this gate, judging again, does not arrive at.",
+    why="A stored ratio is the easiest thing to edit: 2.58 is two key strokes away from 1.04.",
+    fix="Let the gate write claims and gate block (`k3 eval`); never edit them.",
+    example=Example(bad="claims 50x, the rows give 1.31x", good="claims 1.31x, the rows give 1.31x"),
+    thresholds=(FIGURE_TOLERANCE, STATED_TOLERANCE, STATED_ROUNDING, FIGURE_ROUNDING),
+)
+def claim_not_reproducible(view: ReportView) -> Iterator[Finding]:
+    """A stated figure differs from the recomputed one. (The gate block is compared by `gate.judging.judge` itself.)"""
+    for claim in view.report.claims:
+        if view.imported:
+            yield from _imported(view, claim)
+        else:
+            yield from _own(view, claim)
+    for arm in view.report.arms:
+        yield from _stated_rates(arm)
+
+
+def _own(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    figures = recompute(view, claim)
+    if figures is None:
+        yield _differs(claim, "value", claim.value, "nothing: the rows do not allow it")
+        return
+    stated, derived = _figures_of(claim), _parts(figures, claim)
+    for field in dict.fromkeys((*stated, *derived)):
+        ours, theirs = derived.get(field), stated.get(field)
+        if ours is None or theirs is None or not _equal(theirs, ours, FIGURE_TOLERANCE.value, FIGURE_ROUNDING.value):
+            yield _differs(claim, field, theirs, "nothing" if ours is None else f"{ours:.9g}")
+
+
+def _figures_of(claim: Claim) -> dict[str, float]:
+    """Every number a claim states, by its place."""
+    found = {"value": claim.value}
+    if claim.interval is not None:
+        found |= {"interval.low": claim.interval.low, "interval.high": claim.interval.high}
+    if isinstance(claim, SpeedupClaim) and claim.leave_one_out is not None:
+        found |= {f"leave_one_out.{i}": value for i, value in enumerate(claim.leave_one_out)}
+    if isinstance(claim, AcceptanceClaim):
+        found |= {f"by_position.{i}": value for i, value in enumerate(claim.by_position or ())}
+        if claim.committed_per_block is not None:
+            found["committed_per_block"] = claim.committed_per_block
+    return found
+
+
+def _parts(figures: ClaimFigures, claim: Claim) -> dict[str, float]:
+    """The same of the recomputed figures."""
+    found = {"value": figures.value}
+    if figures.interval is not None:
+        found |= {"interval.low": figures.interval[0], "interval.high": figures.interval[1]}
+    if isinstance(claim, SpeedupClaim) and figures.leave_one_out is not None:
+        found |= {f"leave_one_out.{i}": value for i, value in enumerate(figures.leave_one_out)}
+    if isinstance(claim, AcceptanceClaim):
+        found |= {f"by_position.{i}": value for i, value in enumerate(figures.by_position or ())}
+        if figures.committed_per_block is not None:
+            found["committed_per_block"] = figures.committed_per_block
+    return found
+
+
+def _imported(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """A tool's figure must be within a hundredth, or its rounding, of what an honest estimator makes of its rows."""
+    possible = list(_estimates(view, claim))
+    if not possible:
+        message = f"{claim.name}: {claim.value:.6g} is stated, and the rows do not give it"
+        yield Finding(message, claim.arm, None, "claims", f"{claim.value:.6g}", "none", claim.name, "withheld")
+    elif not any(_near(claim.value, value) for value in possible):
+        allowed = ", ".join(sorted({f"{value:.4g}" for value in possible}))
+        yield _differs(claim, "value", claim.value, allowed)
+
+
+def _estimates(view: ReportView, claim: Claim) -> Iterator[float]:
+    arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
+    if isinstance(claim, SpeedupClaim | NullRatioClaim) and arm is not None and baseline is not None:
+        yield from ratios(arm, baseline, "e2e" if claim.metric == "e2e_speedup" else "decode")
+    elif isinstance(claim, AcceptanceClaim) and arm is not None:
+        found = acceptances(arm)
+        yield from found.values() if claim.denominator == "unknown" else filter(None, [found.get(claim.denominator)])
+    else:
+        figures = recompute(view, claim)
+        if figures is not None:
+            yield figures.value
+
+
+def _stated_rates(arm: Arm) -> Iterator[Finding]:
+    for stated in arm.stated_rates:
+        derived = derived_rate(arm, stated)
+        if derived is not None and not _near(stated.value, derived):
+            field = f"stated_rates.{stated.scope}.{stated.statistic}"
+            message = f"{arm.name}: {field} is {stated.value:.6g} tok/s, the rows give {derived:.6g}"
+            yield Finding(message, arm.name, None, field, f"{stated.value:.6g}", f"{derived:.6g}")
+    for row in arm.measurements:
+        printed, derived = row.stated_decode_tok_s, rate(row, "decode")
+        if printed is not None and derived is not None and not _near(printed, derived):
+            message = f"{arm.name}, sample {row.sample}: {printed:.6g} tok/s is printed, the row gives {derived:.6g}"
+            found, allowed = f"{printed:.6g}", f"{derived:.6g}"
+            yield Finding(message, arm.name, row.sample, "stated_decode_tok_s", found, allowed)
+
+
+def _near(stated: float, derived: float) -> bool:
+    return _equal(stated, derived, STATED_TOLERANCE.value, STATED_ROUNDING.value)
+
+
+def _equal(stated: float, derived: float, relative: float, absolute: float) -> bool:
+    return abs(stated - derived) <= max(relative * max(abs(stated), abs(derived)), absolute)
+
+
+def _differs(claim: BaseClaim, field: str, stated: float | None, derived: str) -> Finding:
+    shown = "nothing" if stated is None else f"{stated:.9g}"
+    message = f"{one_line(claim.name, 120)}: {field} is stated as {shown}, the rows give {derived}"
+    return Finding(message, claim.arm, None, f"claims.{field}", shown, derived[:60], claim.name)

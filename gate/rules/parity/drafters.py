@@ -1,0 +1,110 @@
+"""Drafter parity: a port proposes what the reference proposes, before its speed means anything."""
+
+from collections.abc import Iterator
+
+from gate.rulebook.registry import claim_rule, evidence_rule
+from gate.rulebook.report_view import SMALL_MODEL, WEIGHTLESS_DRAFTERS, ReportView, drafts
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_FAITHFULNESS_TOKENS, MIN_PARITY_TOKENS
+from gate.rules.parity.shown_parity import parity_faults, parity_key, parity_shown
+from reports.records.claims import Claim
+from reports.records.drafter_parity import ParityResult
+from reports.records.measurement import Arm, DrafterInfo
+
+
+@claim_rule(
+    "PARITY_REQUIRED",
+    title="A drafter's throughput without its parity",
+    catches="Throughput or acceptance of an arm with a drafter, without a passing parity report for the same weights "
+    "and runtime in the report itself or among the reports judged with it.",
+    why="A port that fails parity was shipped with its speed; a drafter that proposes something else is another one.",
+    fix="Run `k3 parity` for these weights, its report in the same folder, then `k3 gate conclude` this one. Where K3 "
+    "ships what PyTorch proposed, `k3 parity --recorded` needs no PyTorch.",
+    blocks=(*SPEEDUP, "acceptance"),
+    example=Example(bad="1.6x with drafter weights that no parity report names", good="a parity report of the weights"),
+    thresholds=(MIN_FAITHFULNESS_TOKENS, MIN_ARGMAX_AGREEMENT, MAX_LOGIT_GAP, MIN_PARITY_TOKENS),
+)
+def parity_required(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """No parity is known for the drafter's weights."""
+    arm = view.arms.get(claim.arm)
+    if arm is None or not drafts(arm):
+        return
+    drafter = arm.drafter
+    weights = drafter.weights if drafter is not None else None
+    if drafter is not None and weights is None and drafter.name in WEIGHTLESS_DRAFTERS and not _has_drafter_model(view):
+        return
+    if drafter is not None and drafter.name == SMALL_MODEL and _is_faithful(view, drafter):
+        return
+    runtime = drafter.runtime if drafter is not None else None
+    known = view.parity | parity_shown(view.report)
+    if weights is None or runtime is None or parity_key(weights, runtime) not in known:
+        name = drafter.name if drafter is not None else "an unknown drafter"
+        digest = weights[:23] if weights is not None else "of unknown digest"
+        yield Finding(
+            f"{arm.name}: no passing parity report is known for {name}, weights {digest}, in {runtime or 'no runtime'}",
+            arm=arm.name,
+            field="drafter.weights",
+            found="none",
+            allowed="a parity report for these weights and this runtime",
+        )
+
+
+def _is_faithful(view: ReportView, drafter: DrafterInfo) -> bool:
+    """A small model that drafts is no port: it is held to its reference implementation as the verifier is."""
+    models = view.report.provenance.models if view.report.provenance is not None else ()
+    checks = [model.faithfulness for model in models if model.role == "drafter" and model.weights == drafter.weights]
+    return drafter.weights is not None and any(
+        check is not None
+        and check.tokens >= MIN_FAITHFULNESS_TOKENS.value
+        and check.argmax_agreement >= MIN_ARGMAX_AGREEMENT.value
+        and 0 <= check.largest_logit_gap <= MAX_LOGIT_GAP.value
+        for check in checks
+    )
+
+
+def _has_drafter_model(view: ReportView) -> bool:
+    """Provenance lists a drafter's weights that no arm owns up to."""
+    models = view.report.provenance.models if view.report.provenance is not None else ()
+    owned = {arm.drafter.weights for arm in view.report.arms if arm.drafter is not None}
+    return any(model.role == "drafter" and (model.weights is None or model.weights not in owned) for model in models)
+
+
+@evidence_rule(
+    "PARITY_FAILED",
+    title="Two runtimes of a drafter that disagree",
+    catches="Parity blocks in which the runtimes propose different tokens, of a runtime compared with itself, with "
+    f"blocks or tokens missing, or with fewer than {MIN_PARITY_TOKENS.value} tokens of distinct blocks; a "
+    "recorded reference that is none of the recordings K3 ships, or not what that recording holds, block after block; "
+    "or a live one whose runtime is not installed or was not asked for.",
+    why="In f32 a disagreement is a fault. In lower precision it may be a tie, and nothing in the file tells which. A "
+    "recording stands for the reference only where everybody can look it up.",
+    fix="Compare in float32 on both sides until every token agrees; then the lower precision inherits it.",
+    severity="withheld",
+    blocks=("drafter_parity", *SPEEDUP, "acceptance"),
+    example=Example(bad="float32 against float32, 412 of 420 tokens agree", good="420 of 420 tokens agree"),
+    thresholds=(MIN_PARITY_TOKENS,),
+)
+def parity_failed(view: ReportView) -> Iterator[Finding]:
+    """The parity that the report carries does not hold."""
+    parity = view.report.parity
+    if parity is None:
+        return
+    sides = f"{_side(parity, 'reference')} and {_side(parity, 'candidate')}"
+    claim = f"drafter_parity/{parity.candidate_runtime}"
+    drafting = [arm.name for arm in view.under_test if _drafts_with(arm, parity)]
+    for field, message, found, allowed in parity_faults(view.report):
+        message = f"parity of {sides}: {message}"
+        yield Finding(message, field=field, found=found, allowed=allowed, claim=claim)
+        for name in drafting:
+            yield Finding(message, name, field=field, found=found, allowed=allowed)
+
+
+def _drafts_with(arm: Arm, parity: ParityResult) -> bool:
+    """The arm's drafter is the one that was compared; that of another arm is not touched by it."""
+    return arm.drafter is not None and arm.drafter.weights is not None and arm.drafter.weights == parity.drafter_weights
+
+
+def _side(parity: ParityResult, side: str) -> str:
+    runtime, dtype = getattr(parity, f"{side}_runtime"), getattr(parity, f"{side}_dtype")
+    recorded = ", recorded" if side == "reference" and parity.recording is not None else ""
+    return f"{runtime} ({dtype or 'dtype not recorded'}{recorded})"

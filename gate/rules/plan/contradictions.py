@@ -1,0 +1,126 @@
+"""What a report says of its plan in several places: arguments, overrides, warm-ups, resumption, the kind of prompts."""
+
+from collections.abc import Iterator, Sequence
+
+from gate.rulebook.registry import evidence_rule
+from gate.rulebook.report_view import ReportView
+from gate.rulebook.rule import Example, Fault, Finding
+from reports.records.plan import OWN
+from reports.report import Report
+
+_OPTIONS = ("samples", "repeats", "seed", "max_new_tokens", "prefill_chunk")
+"""Parameters that a command line may set and that the report records itself."""
+
+
+@evidence_rule(
+    "PLAN_CONTRADICTED",
+    title="A plan that the command line contradicts",
+    catches="Arguments or overrides that ask for another preset, number of samples, repeats, tokens or seed than the "
+    "report records; a preset run beside another that the arguments do not name, or with overrides; warm-ups "
+    "of an arm that is not there or listed twice; a resumption after the last run; a prefill in chunks of nothing; a "
+    "workload of another kind than the report.",
+    why="The command line is what a reader repeats; where it asks for another run, that is the run he will get.",
+    fix="Let the runner record what it was asked and what it did.",
+    example=Example(bad="`samples=500` among the overrides, 5 samples planned", good="`samples=5`, 5 planned"),
+)
+def plan_contradicted(view: ReportView) -> Iterator[Finding]:
+    """The same fact stands in two places, differently."""
+    if view.imported:
+        return
+    for field, message, found, allowed in (*_asked(view.report), *_planned(view)):
+        yield Finding(f"{field}: {message}", field=field, found=found[:80], allowed=allowed[:80])
+
+
+def _asked(report: Report) -> Iterator[Fault]:
+    plan, workload, preset = report.plan, report.workload, report.preset
+    known: dict[str, int | None] = {name: getattr(plan, name, None) for name in _OPTIONS}
+    known["seed"] = workload.seed if workload is not None else None
+    argv = (report.provenance.argv if report.provenance is not None else None) or ()
+    overrides = preset.overrides if preset is not None else ()
+    part_of = preset.part_of if preset is not None else None
+    stated = _settings(argv) if part_of is None else []  # of the run that it is part of
+    for place, settings in (("preset.overrides", overrides), ("provenance.argv", stated)):
+        for name, recorded in known.items():
+            asked = [value for setting in settings if (value := _number(setting, name)) is not None]
+            if recorded is not None and asked and recorded not in asked:
+                yield Fault(
+                    place, f"asks for {name} {asked[-1]}, the run had {recorded}", str(asked[-1]), str(recorded)
+                )
+    named = _value(argv, "--preset")
+    wanted = part_of or (preset.name if preset is not None else None)
+    if wanted is not None and named != wanted and (named is not None or part_of is not None):
+        message = f"asks for preset {str(named)[:60]!r}, the report is of {wanted!r}"
+        yield Fault("provenance.argv", message, str(named), wanted)
+    if preset is not None and part_of == preset.name:
+        yield Fault("preset.part_of", f"no preset is run beside itself: {part_of[:60]!r}", part_of, "another preset")
+    if part_of is not None and overrides:
+        message = f"a preset runs as it ships beside {part_of[:60]!r}, and this one with {len(overrides)} overrides"
+        yield Fault("preset.overrides", message, overrides[0], "none")
+
+
+def _number(setting: str, name: str) -> int | None:
+    """The whole number that `key=value` gives to `name`."""
+    key, _, value = setting.partition("=")
+    plain = value.strip()
+    return int(plain) if key.strip() == name and len(plain) < 20 and plain.isascii() and plain.isdigit() else None
+
+
+def _settings(argv: Sequence[str]) -> list[str]:
+    """`key=value` of every --set, and of options of the same names."""
+    found = [one for at, flag in enumerate(argv) for one in argv[at + 1 : at + 2] if flag == "--set"]
+    options = ((name, _value(argv, f"--{name.replace('_', '-')}")) for name in _OPTIONS)
+    return [*found, *(f"{name}={value}" for name, value in options if value is not None)]
+
+
+def _value(argv: Sequence[str], flag: str) -> str | None:
+    """What follows the last `flag`, apart or after an equals sign."""
+    found = None
+    for at, part in enumerate(argv):
+        if part == flag and at + 1 < len(argv):
+            found = argv[at + 1]
+        elif part.startswith(f"{flag}="):
+            found = part.split("=", 1)[1]
+    return found
+
+
+def _planned(view: ReportView) -> Iterator[Fault]:
+    plan, workload = view.report.plan, view.report.workload
+    if workload is not None and view.report.kind in ("niah", "code") and workload.name != view.report.kind:
+        yield Fault(
+            "workload.name",
+            f"prompts of {workload.name!r} in a {view.report.kind} report",
+            workload.name,
+            view.report.kind,
+        )
+    generated = workload is not None and workload.form != OWN
+    answered = {prompt.answer is not None for prompt in workload.prompts} if workload is not None else set()
+    if view.report.kind in ("niah", "code") and generated and (view.report.kind != "niah") in answered:
+        found = "no answer" if view.report.kind == "niah" else "an answer"
+        yield Fault(
+            "workload.prompts", f"{found} to a prompt of a {view.report.kind} report", found, "as its kind asks"
+        )
+    made = view.report.created_at
+    if made is not None and made.utcoffset():
+        yield Fault("created_at", "is not in UTC", made.isoformat(), "UTC")
+    if plan is None:
+        return
+    warmed = [one.arm for one in plan.warmups or ()]
+    for name in sorted(set(warmed)) if view.report.arms else ():
+        if name not in view.arms or warmed.count(name) > 1:
+            message = f"{name!r} was warmed up {warmed.count(name)} times over, in a report with {len(view.arms)} arms"
+            yield Fault("plan.warmups", message, name, "each arm once")
+            break
+    runs = sum(len(arm.measurements) for arm in view.report.arms)
+    places = [resume.order for resume in plan.resumes]
+    late = bool(view.report.arms) and any(place > runs for place in places)  # codecs and parity count otherwise
+    if places != sorted(places) or late:
+        yield Fault(
+            "plan.resumes", f"resumed at runs {places[:5]}, of {runs}", str(places[:5]), f"ascending, up to {runs}"
+        )
+    if plan.stop is not None and plan.stop.eos == plan.stop.ignore_turn_stop:
+        both = str(plan.stop.eos).lower()
+        yield Fault(
+            "plan.stop", f"eos and ignore_turn_stop are both {both}; one excludes the other", both, "one of them"
+        )
+    if plan.prefill_chunk == 0:
+        yield Fault("plan.prefill_chunk", "chunks of 0 tokens", "0", "at least 1")

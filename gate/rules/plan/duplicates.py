@@ -1,0 +1,68 @@
+"""Records that must be one and stand twice."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from gate.rulebook.registry import evidence_rule
+from gate.rulebook.report_view import ReportView, row_key
+from gate.rulebook.rule import Example, Finding
+
+
+@evidence_rule(
+    "DUPLICATE_RECORDS",
+    title="Records that must be one stand twice",
+    catches="Two arms, rows, prompts, runs, models, audited streams or claims of one name, several verifiers, or "
+    "several arms in a role that can be filled once (oracle, null, needle-free).",
+    why="Which of two oracles is the baseline? The slower one, if the author may choose.",
+    fix="Keep one record of each; give another configuration another name and role.",
+    example=Example(bad="two rows of sample 3, repeat 0 in one arm", good="one row a sample and repeat"),
+)
+def duplicate_records(view: ReportView) -> Iterator[Finding]:
+    """Something that identifies a record is not unique."""
+    report = view.report
+    for arm in report.arms:
+        yield from _twice(f"rows of {arm.name}", "measurements", (row_key(row) for row in arm.measurements), arm.name)
+    yield from _twice("arms", "arms", (arm.name for arm in report.arms))
+    yield from _twice("claims", "claims", (claim.name for claim in report.claims))
+    prompts = report.workload.prompts if report.workload is not None else ()
+    yield from _twice("prompts", "workload.prompts", ((prompt.prompt_set, prompt.sample) for prompt in prompts))
+    order = report.plan.order if report.plan is not None else None
+    yield from _twice("runs", "plan.order", ((run.arm, run.sample, run.repeat) for run in order or ()))
+    models = report.provenance.models if report.provenance is not None else ()
+    packages = (report.provenance.packages or ()) if report.provenance is not None else ()
+    yield from _twice("packages", "provenance.packages", (package.name for package in packages))
+    yield from _twice("models", "provenance.models", ((model.role, model.weights or model.id) for model in models))
+    for arm in report.arms:
+        streams = arm.stream_audit.streams if arm.stream_audit is not None else ()
+        keys = ((stream.sample, stream.repeat) for stream in streams)
+        yield from _twice(f"audited streams of {arm.name}", "stream_audit", keys, arm.name)
+    codecs = report.kv_quant.arms if report.kv_quant is not None else ()
+    yield from _twice("codecs", "kv_quant.arms", (codec.name for codec in codecs))
+    for codec in codecs:
+        yield from _twice(f"samples of {codec.name}", "kv_quant.arms", (row.sample for row in codec.samples))
+    blocks = report.parity.blocks if report.parity is not None else ()
+    yield from _twice("parity blocks", "parity.blocks", ((block.sample, block.block) for block in blocks))
+    verifiers = [model for model in models if model.role == "verifier"]
+    if len(verifiers) > 1:
+        message = f"provenance.models: {len(verifiers)} verifiers ({', '.join(one.id for one in verifiers[:3])})"
+        yield Finding(message, field="provenance.models", found=str(len(verifiers)), allowed="1")
+    for role, members in (
+        ("oracle", [arm for arm in report.arms if arm.role == "oracle"]),
+        ("null", [arm for arm in report.arms if arm.role == "null"]),
+        ("needle-free", [arm for arm in report.arms if arm.prompt_set == "needle_free"]),
+    ):
+        if len(members) > 1:
+            names = ", ".join(arm.name for arm in members[:3])
+            message = f"arms: {len(members)} of role {role} ({names})"
+            yield Finding(message, members[1].name, None, "role", str(len(members)), "1")
+
+
+def _twice(what: str, field: str, keys: Iterable[object], arm: str | None = None) -> Iterator[Finding]:
+    found = list(keys)
+    if len(set(found)) == len(found):
+        return
+    repeated = [(key, count) for key, count in Counter(found).items() if count > 1]
+    if repeated:
+        key, count = repeated[0]
+        message = f"{what}: {key} stands {count} times" + (f", {len(repeated) - 1} others too" if repeated[1:] else "")
+        yield Finding(message, arm=arm, field=field, found=str(count), allowed="1")

@@ -1,0 +1,77 @@
+"""The order of the runs: as it is recorded twice, and as it must be for arms to be compared."""
+
+from collections.abc import Iterator
+
+from gate.rulebook.registry import claim_rule, evidence_rule
+from gate.rulebook.report_view import ReportView, row_key
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from reports.records.claims import Claim
+
+
+@evidence_rule(
+    "RUN_ORDER",
+    title="Rows and the recorded order disagree",
+    catches="A row whose position is not the place of its (arm, sample, repeat) in `plan.order`, or an order that has "
+    "gaps or other runs than the rows.",
+    why="Drift, warm-up and interleaving are judged by the order; edited in one place, it contradicts the other.",
+    fix="Let the runner write down the order; do not move rows.",
+    example=Example(bad="a row that says 7th, a plan that says 9th", good="rows and plan give the same order"),
+)
+def run_order(view: ReportView) -> Iterator[Finding]:
+    """`order` of the rows and `plan.order` do not say the same."""
+    order = view.report.plan.order if view.report.plan is not None else None
+    if order is None:
+        return
+    places = {(run.arm, run.sample, run.repeat): place for place, run in enumerate(order)}
+    rows = 0
+    for arm in view.report.arms:
+        for row in arm.measurements:
+            rows += 1
+            place = places.get((arm.name, row.sample, row.repeat))
+            if place is None or row.order != place:
+                yield Finding(
+                    f"{arm.name}, sample {row.sample}, repeat {row.repeat}: ran as number {row.order}, in plan.order "
+                    f"it is {'missing' if place is None else f'number {place}'}",
+                    arm=arm.name,
+                    sample=row.sample,
+                    field="order",
+                    found=str(row.order),
+                    allowed=str(place),
+                )
+    if len(order) != rows:
+        message = f"plan.order: {len(order)} runs, {rows} rows were measured"
+        yield Finding(message, field="plan.order", found=str(len(order)), allowed=str(rows))
+
+
+@claim_rule(
+    "ARMS_NOT_INTERLEAVED",
+    title="One arm ran before the other",
+    catches="A compared pair whose order is not recorded, that ran with other samples or repeats in between, or that "
+    "always ran in the same order.",
+    why="A machine that warms up or throttles makes whatever ran first look better or worse.",
+    fix="Within each sample and repeat run every arm, forwards and backwards in turn (ABBA).",
+    blocks=(*SPEEDUP, "null_ratio"),
+    example=Example(bad="all runs of the oracle, then all of the arm", good="oracle, arm, arm, oracle, ..."),
+)
+def arms_not_interleaved(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The rows of arm and baseline did not run side by side."""
+    arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
+    if arm is None or baseline is None:
+        return
+    both = f"{arm.name} and {baseline.name}"
+    partners = {row_key(row): row.order for row in baseline.measurements}
+    pairs = [(row.order, partners[row_key(row)]) for row in arm.measurements if row_key(row) in partners]
+    known = [(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
+    if len(known) < len(pairs) or not pairs:
+        message = f"{both}: the order of {len(known)} of {len(pairs)} pairs is recorded"
+        yield Finding(message, arm.name, None, "order", str(len(known)), str(max(1, len(pairs))))
+        return
+    apart = max(abs(ours - theirs) for ours, theirs in known)
+    most = len(view.report.arms) - 1
+    if apart > most:
+        message = f"{both}: up to {apart - 1} other runs lie between a pair; side by side it is at most {most - 1}"
+        yield Finding(message, arm.name, None, "order", str(apart - 1), f"at most {most - 1}")
+    first = sum(ours < theirs for ours, theirs in known)
+    if len(known) > 1 and first in (0, len(known)):
+        message = f"{both}: {arm.name} ran {'first' if first else 'second'} in all {len(known)} pairs"
+        yield Finding(message, arm.name, None, "order", str(first), f"1 to {len(known) - 1}")

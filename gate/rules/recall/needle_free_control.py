@@ -1,0 +1,105 @@
+"""The control without needles: the same haystacks, and nothing in them to recall."""
+
+from collections.abc import Iterator, Sequence
+
+from gate.rulebook.registry import claim_rule
+from gate.rulebook.report_view import ReportView, plain
+from gate.rulebook.rule import RECALL, Example, Fault, Finding
+from gate.rulebook.thresholds import Threshold
+from reports.records.claims import Claim
+from reports.records.measurement import Arm, Measurement
+
+NEEDLE_FREE_RECALL_CEILING = Threshold(
+    "NEEDLE_FREE_RECALL_CEILING",
+    0.0,
+    "share of rows",
+    meaning="Rows without a needle that may say its code.",
+    source="a code recalled from a haystack without it was not recalled",
+)
+
+NEEDLE_FREE_LENGTH = Threshold(
+    "NEEDLE_FREE_LENGTH",
+    0.1,
+    "relative distance",
+    meaning="Between the lengths of a prompt and of its needle-free twin.",
+    source="they differ by one line",
+)
+
+NEEDLE_FREE_LENGTH_TOKENS = Threshold(
+    "NEEDLE_FREE_LENGTH_TOKENS", 32, "tokens", meaning="The same for short prompts.", source="they differ by one line"
+)
+
+
+@claim_rule(
+    "NEEDLE_CONTROL",
+    title="No proof that the code came from the prompt",
+    catches="A recall claim without the verifier's run on the same haystacks without their needles, or with one that "
+    "says a code all the same.",
+    why="A code that is guessed, or stands elsewhere in the prompt, is recalled by every arm and by no cache.",
+    fix="Add the needle-free control: every haystack with its needle line replaced, decoded by the oracle's engine.",
+    blocks=RECALL,
+    example=Example(bad="a code recalled from a haystack without it", good="0/5 from haystacks without a needle"),
+    thresholds=(NEEDLE_FREE_RECALL_CEILING, NEEDLE_FREE_LENGTH, NEEDLE_FREE_LENGTH_TOKENS),
+)
+def needle_control(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The needle-free control is missing, another experiment, or recalls."""
+    arm = view.arms.get(claim.arm)
+    if arm is None:
+        return
+    frees = _needle_free(view)
+    if not frees:
+        message = f"{arm.name}: no needle-free control; whether a code came from the haystack is not known"
+        yield Finding(message, arm.name, field="arms.prompt_set", found="none", allowed="an arm of set needle_free")
+        return
+    for free in frees:
+        yield from needle_free_faults(view, arm, free)
+
+
+def _needle_free(view: ReportView) -> Sequence[Arm]:
+    return [arm for arm in view.report.arms if arm.prompt_set == "needle_free"]
+
+
+def needle_free_faults(view: ReportView, arm: Arm, free: Arm) -> Iterator[Finding]:
+    """Where the needle-free control is not the oracle on the arm's haystacks without needles, or says a code."""
+    if view.oracle is not None and (free.engine != view.oracle.engine or not plain(free)):
+        message = f"{free.name}: is not the verifier alone, decoded as {view.oracle.name} is"
+        yield Finding(message, free.name, field="engine", found=free.engine, allowed=view.oracle.engine)
+        return
+    rows: dict[int, list[Measurement]] = {}
+    for row in free.measurements:
+        rows.setdefault(row.sample, []).append(row)
+    for sample in sorted({row.sample for row in arm.measurements}):
+        fault = _sample_fault(view, arm, sample, rows.get(sample, []))
+        if fault is not None:
+            message = f"{free.name}, sample {sample}: {fault.message}"
+            yield Finding(message, free.name, sample, fault.field, fault.found, fault.allowed)
+            return
+
+
+def _sample_fault(view: ReportView, arm: Arm, sample: int, rows: list[Measurement]) -> Fault | None:
+    """The first fault with one needle-free prompt."""
+    main, twin = view.prompts.get((arm.prompt_set, sample)), view.prompts.get(("needle_free", sample))
+    if not rows or not all(row.text is not None and row.token_ids for row in rows):
+        return Fault("text", "no row with a text; the haystack was not asked without its needle", "none", "a text")
+    if main is None or twin is None or not main.digest or not twin.digest or not main.answer:
+        return Fault(
+            "workload.prompts", "the prompt, its needle-free twin or the answer is not recorded", "none", "both"
+        )
+    if twin.digest == main.digest or any(row.prompt_digest != twin.digest for row in rows):
+        return Fault(
+            "prompt_digest", "ran a prompt that is not the needle-free one", main.digest[:23], twin.digest[:23]
+        )
+    ours, theirs = main.token_count, twin.token_count
+    if (
+        ours is None
+        or theirs is None
+        or abs(ours - theirs) > max(NEEDLE_FREE_LENGTH_TOKENS.value, NEEDLE_FREE_LENGTH.value * ours)
+    ):
+        return Fault(
+            "prompt_tokens", f"a prompt of {theirs} tokens, with the needle {ours}", str(theirs), f"about {ours}"
+        )
+    said = [row for row in rows if main.answer.casefold() in (row.text or "").casefold()]
+    share = len(said) / len(rows)
+    if share > NEEDLE_FREE_RECALL_CEILING.value:
+        return Fault("text", f"says {main.answer} though no needle is in its prompt", f"{share:.3g}", "0")
+    return None

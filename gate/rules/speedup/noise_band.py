@@ -1,0 +1,160 @@
+"""Whether an effect is larger than noise: its interval, and the oracle measured against itself."""
+
+import math
+from collections.abc import Iterator
+
+from gate.claims.against_baseline import pairs_of, ratio_of, sides
+from gate.figures.intervals import Estimate, span
+from gate.figures.paired_ratios import one_prompt_left_out
+from gate.rulebook.registry import claim_rule
+from gate.rulebook.report_view import ReportView, decode_loops
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.thresholds import Threshold
+from reports.records.claims import Claim
+from reports.records.measurement import Arm
+
+
+@claim_rule(
+    "SPEEDUP_INTERVAL",
+    title="An interval that contains 1",
+    catches="A ratio whose 95 % interval contains 1, or that falls to the other side of 1 when one prompt is left out.",
+    why="1.27 became 0.97 without one of its samples: the median was carried by a single prompt.",
+    fix="Measure more prompts and repeats, or claim nothing. A slow-down whose interval lies below 1 is a finding.",
+    blocks=SPEEDUP,
+    example=Example(bad="1.08x, interval 0.94x to 1.21x", good="1.62x, interval 1.55x to 1.70x"),
+)
+def interval(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The paired ratio cannot be told from 1."""
+    both = sides(view, claim)
+    if both is None:
+        return
+    estimate = ratio_of(view, *both, claim.metric)
+    if estimate is None:
+        message = f"{claim.arm}: no paired ratio can be derived from the rows"
+        yield Finding(message, claim.arm, field="claims.interval", found="none", allowed="an interval without 1")
+    elif estimate.contains(1.0):
+        yield Finding(
+            f"{claim.arm}: {estimate.value:.4g}x, 95 % interval {span(estimate)}; it contains 1",
+            arm=claim.arm,
+            field="claims.interval",
+            found=span(estimate),
+            allowed="an interval without 1",
+        )
+    else:
+        rest = one_prompt_left_out(pairs_of(view, *both, claim.metric))
+        if rest is not None and rest[0] <= 1 <= rest[1]:
+            yield Finding(
+                f"{claim.arm}: {estimate.value:.4g}x, but {rest[0]:.4g}x to {rest[1]:.4g}x with one prompt left out",
+                arm=claim.arm,
+                field="claims.leave_one_out",
+                found=f"{rest[0]:.4g} to {rest[1]:.4g}",
+                allowed="one side of 1",
+            )
+
+
+@claim_rule(
+    "SPEEDUP_NULL_BAND",
+    title="An effect inside the run's own noise",
+    catches="A ratio within the band in which the oracle differs from itself, in the same run; or a null arm that is "
+    "missing, shorter than the claim, or not the oracle again.",
+    why="Without the oracle measured twice nobody knows what a ratio of 1.05 is worth on that machine.",
+    fix="Run the oracle again as an arm of role null, interleaved with the others.",
+    blocks=(*SPEEDUP, "null_ratio"),
+    example=Example(bad="1.04x, the A/A band reaches 1.05x", good="1.62x, the A/A band is 0.98x to 1.02x"),
+)
+def null_band(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The effect does not leave the A/A band, or there is no such band."""
+    both = sides(view, claim)
+    if both is None:
+        return
+    baseline = both[1]
+    null = both[0] if claim.metric == "null_ratio" else view.null
+    if null is None:
+        message = f"{claim.arm}: no arm of role null; what the machine's noise is worth is not known"
+        yield Finding(message, claim.arm, field="arms.role", found="none", allowed="an arm of role null")
+        return
+    unlike = _unlike(null, baseline)
+    if unlike is not None:
+        yield Finding(
+            f"{null.name}: {unlike} differs from that of {baseline.name}; the null arm is the baseline again",
+            arm=null.name,
+            field=unlike,
+            found=f"{unlike} of its own",
+            allowed=f"that of {baseline.name}",
+        )
+        return
+    if claim.metric != "null_ratio":
+        yield from _inside(view, claim, both, null)
+
+
+def _unlike(null: Arm, baseline: Arm) -> str | None:
+    """The first respect in which the null arm is not the baseline run again."""
+    if null.role != "null":
+        return "role"
+    for name in ("engine", "prompt_set", "timing_scope", "drafter", "restoration"):
+        if getattr(null, name) != getattr(baseline, name):
+            return name
+    return "decode_loop" if decode_loops(null) != decode_loops(baseline) else None
+
+
+def _inside(view: ReportView, claim: Claim, both: tuple[Arm, Arm], null: Arm) -> Iterator[Finding]:
+    effect, noise = ratio_of(view, *both, claim.metric), ratio_of(view, null, both[1], claim.metric)
+    pairs, measured = pairs_of(view, *both, claim.metric), pairs_of(view, null, both[1], claim.metric)
+    if noise is None or len(measured) < len(pairs):
+        yield Finding(
+            f"{null.name}: {len(measured)} pairs with {both[1].name}, {claim.arm} has {len(pairs)}; the band needs as "
+            "many",
+            arm=null.name,
+            field="measurements",
+            found=str(len(measured)),
+            allowed=f"at least {len(pairs)}",
+        )
+    elif effect is not None:
+        width = max(abs(math.log(noise.low)), abs(math.log(noise.high)))
+        band = Estimate(1.0, math.exp(-width), math.exp(width))
+        if band.contains(effect.value):
+            yield Finding(
+                f"{claim.arm}: {effect.value:.4g}x is inside the band {span(band)} in which {null.name} differs from "
+                f"{both[1].name}",
+                arm=claim.arm,
+                field="claims.value",
+                found=f"{effect.value:.4g}",
+                allowed=f"outside {span(band)}",
+            )
+
+
+MAX_NULL_RATIO = Threshold(
+    "MAX_NULL_RATIO",
+    1.1,
+    "ratio",
+    meaning="A/A ratio, either way, that noise around an interval without 1 may still have.",
+    source="a choice: the shipped evidence stays within 1.05",
+)
+
+
+@claim_rule(
+    "NULL_RATIO_OFF",
+    title="The oracle is not as fast as itself",
+    catches="An A/A ratio whose 95 % interval excludes 1 and that is over 10 % away from it.",
+    why="The same computation twice differs by noise; a systematic difference is another load, or an edited arm.",
+    fix="Measure again on an idle machine; leave the times as they were measured.",
+    blocks=(*SPEEDUP, "null_ratio"),
+    example=Example(bad="an A/A ratio of 1.31x, interval 1.22x to 1.40x", good="an A/A ratio of 1.00x"),
+    thresholds=(MAX_NULL_RATIO,),
+)
+def null_ratio_off(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The oracle and the oracle again differ beyond noise."""
+    null, oracle = view.null, view.oracle
+    noise = ratio_of(view, null, oracle, claim.metric) if null is not None and oracle is not None else None
+    if null is None or oracle is None or noise is None or noise.contains(1.0):
+        return
+    most = MAX_NULL_RATIO.value
+    if not 1 / most <= noise.value <= most:
+        yield Finding(
+            f"{null.name}: {noise.value:.4g}x of {oracle.name} [{noise.low:.4g}, {noise.high:.4g}], the same "
+            f"computation; {1 / most:.3g} to {most:.3g} is noise",
+            arm=null.name,
+            field="decode_s",
+            found=f"{noise.value:.4g}",
+            allowed=f"{1 / most:.3g} to {most:.3g}",
+        )

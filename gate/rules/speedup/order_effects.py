@@ -1,0 +1,135 @@
+"""Whether it is the time at which an arm ran that made it fast: first or second, early or late, cold or warm."""
+
+import math
+import statistics
+from collections.abc import Iterator
+
+from gate.claims.against_baseline import pairs_of, ratio_of, sides
+from gate.figures import trend
+from gate.figures.intervals import span
+from gate.figures.paired_ratios import ratio_estimate
+from gate.rulebook.registry import claim_rule
+from gate.rulebook.report_view import ReportView
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.thresholds import Threshold
+from reports.records.claims import Claim
+
+
+@claim_rule(
+    "SPEEDUP_ORDER",
+    title="A ratio that depends on who runs first",
+    catches="Pairs whose order is not recorded or always the same, or whose ratios, arm first and arm second, have "
+    "intervals apart from each other.",
+    why="The second arm finds warm caches and a hot chip; a fixed order turns that into an effect.",
+    fix="Alternate the order of arms within each sample and repeat (ABBA), as `k3 eval` does.",
+    blocks=SPEEDUP,
+    example=Example(bad="1.9x when it runs first, 1.1x when second", good="1.63x first, 1.61x second"),
+)
+def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The order of the two arms makes the ratio, or it cannot be told."""
+    both = sides(view, claim)
+    pairs = pairs_of(view, *both, claim.metric) if both is not None else ()
+    if not pairs:
+        return
+    first = [pair for pair in pairs if pair.arm_first is True]
+    second = [pair for pair in pairs if pair.arm_first is False]
+    if not first or not second or len(first) + len(second) < len(pairs):
+        yield Finding(
+            f"{claim.arm}: ran first in {len(first)} and second in {len(second)} of {len(pairs)} pairs; both orders "
+            "are needed, and recorded",
+            arm=claim.arm,
+            field="order",
+            found=f"{len(first)} first, {len(second)} second",
+            allowed="both orders, in every pair recorded",
+        )
+        return
+    shared = {pair.prompt for pair in first} & {pair.prompt for pair in second}
+    ahead, behind = (ratio_estimate([pair for pair in group if pair.prompt in shared]) for group in (first, second))
+    if ahead is not None and behind is not None and len(shared) > 1 and not ahead.overlaps(behind):
+        yield Finding(
+            f"{claim.arm}: {ahead.value:.4g}x {span(ahead)} where it ran first, {behind.value:.4g}x {span(behind)} "
+            "where it ran second",
+            arm=claim.arm,
+            field="order",
+            found=f"{span(ahead)} and {span(behind)}",
+            allowed="intervals that overlap",
+        )
+
+
+@claim_rule(
+    "SPEEDUP_DRIFT",
+    title="A baseline that drifts by more than the effect",
+    catches="A baseline whose rate changes from the first run to the last by a larger factor than the ratio claimed.",
+    why="A chip that throttles makes whatever runs later slow, and the arm with the luckier places fast.",
+    fix="Let the machine reach its steady state before the run; cool it, or run shorter.",
+    blocks=SPEEDUP,
+    example=Example(
+        bad="the oracle slows by 40 %, the claim is 1.2x", good="the oracle slows by 2 %, the claim is 1.6x"
+    ),
+)
+def drift(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The baseline's trend over the run is larger than the effect."""
+    both = sides(view, claim)
+    effect = ratio_of(view, *both, claim.metric) if both is not None else None
+    factor = trend.drift(both[1], claim.metric) if both is not None else None
+    if both is None or effect is None or factor is None:
+        return
+    if abs(math.log(factor)) > abs(math.log(effect.value)):
+        yield Finding(
+            f"{both[1].name}: its rate changes by a factor of {factor:.4g} over the run, more than the "
+            f"{effect.value:.4g}x claimed for {claim.arm}",
+            arm=both[1].name,
+            field="decode_s",
+            found=f"{factor:.4g}",
+            allowed=f"within a factor of {math.exp(abs(math.log(effect.value))):.4g}",
+        )
+
+
+WARMUP_OUTLIER = Threshold(
+    "WARMUP_OUTLIER",
+    1.5,
+    "ratio",
+    meaning="First run of an arm over the median of its others, a token, above which it paid for a warm-up.",
+    source="a choice; the cold start that was met took 143 s a block, then 0.3 s",
+)
+
+MIN_TIMED_RUNS = Threshold(
+    "MIN_TIMED_RUNS",
+    3,
+    "runs",
+    meaning="Runs of an arm that its first one can be told from.",
+    source="a median of the others needs two of them",
+)
+
+
+@claim_rule(
+    "SPEEDUP_WARMUP",
+    title="A first run that paid for the others",
+    catches=f"A first run of the arm or its baseline that took over {WARMUP_OUTLIER.value:g} times the median of "
+    "its other runs, a token, with no warm-up of that arm recorded.",
+    why="The first run compiles, allocates and reads weights from disk: 143 s a block, then 0.3.",
+    fix="Warm every arm up over the shapes that are timed, and record it (`plan.warmups`).",
+    blocks=SPEEDUP,
+    example=Example(bad="the first run takes 9 s, the others 3 s", good="a recorded warm-up, then 3 s in every run"),
+    thresholds=(WARMUP_OUTLIER, MIN_TIMED_RUNS),
+)
+def warmup(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The first run is an outlier and nothing warmed the arm up."""
+    plan = view.report.plan
+    warmed = {one.arm for one in (plan.warmups if plan is not None else None) or () if one.runs > 0}
+    for arm in sides(view, claim) or ():
+        if arm.name in warmed:
+            continue
+        for stage, costs in (("prefill_s", trend.prefill_costs(arm)), ("decode_s", trend.decode_costs(arm))):
+            if len(costs) < MIN_TIMED_RUNS.value:
+                continue
+            usual = statistics.median(costs[1:])
+            if costs[0] > WARMUP_OUTLIER.value * usual > 0:
+                yield Finding(
+                    f"{arm.name}: its first run took {costs[0] / usual:.3g} times the median of the others, a token, "
+                    "and no warm-up is recorded",
+                    arm=arm.name,
+                    field=stage,
+                    found=f"{costs[0] / usual:.3g}",
+                    allowed=f"at most {WARMUP_OUTLIER.value:g}, or a warm-up",
+                )

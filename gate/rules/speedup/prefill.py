@@ -1,0 +1,94 @@
+"""Prefill: one computation over one prompt, which takes one time."""
+
+import statistics
+from collections.abc import Iterator
+
+from gate.claims.against_baseline import sides
+from gate.figures.rates import prefill_seconds_a_token
+from gate.rulebook.registry import claim_rule
+from gate.rulebook.report_view import ReportView, row_key
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.thresholds import Threshold
+from reports.records.claims import Claim
+
+MAX_PREFILL_SPREAD = Threshold(
+    "MAX_PREFILL_SPREAD",
+    3.0,
+    "ratio",
+    meaning="Largest over smallest prefill seconds a token within an arm.",
+    source="identical prefills of 35 s and 146 s came from a machine that swapped",
+)
+
+
+@claim_rule(
+    "SPEEDUP_PREFILL_VARIANCE",
+    title="Prefill times that scatter",
+    catches="Prefill seconds a prompt token, the median over a sample's repeats, of which the largest is over "
+    f"{MAX_PREFILL_SPREAD.value:g} times the smallest within the arm or its baseline, or rows without them.",
+    why="Identical prefills of 35 s and 146 s say that the machine swapped, and so did everything else it timed.",
+    fix="Run on an idle machine with room for the model, warmed up over the same shapes.",
+    blocks=SPEEDUP,
+    example=Example(
+        bad="prefill from 21.5 s to 146 s for equal prompts", good="prefill from 20.1 s to 22.7 s for equal prompts"
+    ),
+    thresholds=(MAX_PREFILL_SPREAD,),
+)
+def prefill_variance(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The spread of prefill within an arm, by tokens."""
+    for arm in sides(view, claim) or ():
+        rates = prefill_seconds_a_token(arm)
+        if rates is None:
+            message = f"{arm.name}: not every row records prefill seconds and prompt tokens"
+            yield Finding(message, arm.name, field="prefill_s", found="none", allowed="every row")
+        elif max(rates) > MAX_PREFILL_SPREAD.value * min(rates):
+            spread = max(rates) / min(rates) if min(rates) > 0 else float("inf")
+            yield Finding(
+                f"{arm.name}: prefill took {min(rates) * 1e3:.4g} to {max(rates) * 1e3:.4g} ms a token (median "
+                f"{statistics.median(rates) * 1e3:.4g}), {spread:.3g} times as much; at most "
+                f"{MAX_PREFILL_SPREAD.value:g}",
+                arm=arm.name,
+                field="prefill_s",
+                found=f"{spread:.3g}",
+                allowed=f"at most {MAX_PREFILL_SPREAD.value:g}",
+            )
+
+
+MAX_PREFILL_RATIO = Threshold(
+    "MAX_PREFILL_RATIO",
+    1.25,
+    "ratio",
+    meaning="Oracle's over arm's prefill seconds, median of pairs, where both read the prompt into the same "
+    "native cache.",
+    source="a choice: one computation, so noise alone is left",
+)
+
+
+@claim_rule(
+    "SPEEDUP_PREFILL_UNEQUAL",
+    title="The same prefill at two speeds",
+    catches="An end-to-end speed-up of an arm that reads prompts as the oracle does, into the same cache, and is said "
+    "to read them over a quarter faster.",
+    why="21 s against 146 s for identical prefills made 2.58x.",
+    fix="Interleave the arms on an idle machine, and claim the decode-only ratio.",
+    blocks=("e2e_speedup",),
+    example=Example(
+        bad="1.5x end to end, all of it from a prefill that is the oracle's own", good="1.5x end to end, equal prefills"
+    ),
+    thresholds=(MAX_PREFILL_RATIO,),
+)
+def prefill_unequal(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """Prefill of a native cache is one computation, whoever decodes."""
+    both = sides(view, claim)
+    if both is None:
+        return
+    arm, baseline = both
+    if arm.restoration is not None and arm.restoration.mode != "none":
+        return
+    theirs = {row_key(row): row.prefill_s for row in baseline.measurements}
+    ratios = [
+        slower / row.prefill_s for row in arm.measurements if row.prefill_s and (slower := theirs.get(row_key(row)))
+    ]
+    if ratios and statistics.median(ratios) > MAX_PREFILL_RATIO.value:
+        found, most = f"{statistics.median(ratios):.4g}", f"at most {MAX_PREFILL_RATIO.value:g}"
+        message = f"{arm.name}: prefills {found} times as fast as {baseline.name}, the same computation; {most}"
+        yield Finding(message, arm.name, None, "prefill_s", found, most)

@@ -1,0 +1,116 @@
+"""Whether a ratio rests on enough: prompts, repeats of them, and tokens."""
+
+from collections.abc import Iterator
+
+from gate.claims.against_baseline import sides
+from gate.figures.paired_ratios import prompt_of, rows_by_key
+from gate.figures.rates import median_of
+from gate.rulebook.registry import claim_rule
+from gate.rulebook.report_view import ReportView
+from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.thresholds import MIN_DECODE_TOKENS, Threshold
+from reports.records.claims import Claim
+
+MIN_SPEEDUP_SAMPLES = Threshold(
+    "MIN_SPEEDUP_SAMPLES",
+    5,
+    "prompts",
+    meaning="Distinct prompts that an arm needs before a ratio is printed.",
+    source="the smoke that became a headline had one",
+)
+
+
+@claim_rule(
+    "SPEEDUP_SAMPLES",
+    title="Too few prompts for a ratio",
+    catches=f"Fewer than {MIN_SPEEDUP_SAMPLES.value} distinct prompts in the arm or its baseline.",
+    why="The smoke that became a headline had n=1; one prompt run three times was called n=3.",
+    fix="Measure more prompts. Repeats of one prompt are repeats, whatever their sample numbers.",
+    blocks=SPEEDUP,
+    example=Example(bad="one prompt, repeated three times", good="5 distinct prompts, 3 repeats each"),
+    thresholds=(MIN_SPEEDUP_SAMPLES,),
+)
+def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """Fewer than five distinct prompts."""
+    for arm in sides(view, claim) or ():
+        found = len(set(prompt_of(arm.measurements).values()))
+        if found < MIN_SPEEDUP_SAMPLES.value:
+            yield Finding(
+                f"{arm.name}: {found} distinct prompt{'s' if found != 1 else ''}; a ratio needs at least "
+                f"{MIN_SPEEDUP_SAMPLES.value}",
+                arm=arm.name,
+                field="prompt_digest",
+                found=str(found),
+                allowed=f"at least {MIN_SPEEDUP_SAMPLES.value}",
+            )
+
+
+@claim_rule(
+    "SPEEDUP_DECODE_TOKENS",
+    title="Streams too short to time",
+    catches=f"A median of fewer than {MIN_DECODE_TOKENS.value} decode tokens in the arm or its baseline, or rows "
+    "that do not record them.",
+    why="Eight tokens take half a second; what is measured is how decoding starts.",
+    fix="Decode the full budget (`ignore_turn_stop`) with at least 33 new tokens.",
+    blocks=SPEEDUP,
+    example=Example(bad="median of 8 decode tokens", good="median of 128 decode tokens"),
+    thresholds=(MIN_DECODE_TOKENS,),
+)
+def decode_tokens(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """The median stream is too short."""
+    for arm in sides(view, claim) or ():
+        found = median_of(row.decode_tokens for row in arm.measurements)
+        if found is None or found < MIN_DECODE_TOKENS.value:
+            shown = f"a median of {found:g}" if found is not None else "an unknown number of"
+            yield Finding(
+                f"{arm.name}: {shown} decode tokens; a ratio needs at least {MIN_DECODE_TOKENS.value}",
+                arm=arm.name,
+                field="decode_tokens",
+                found=f"{found:g}" if found is not None else "none",
+                allowed=f"at least {MIN_DECODE_TOKENS.value}",
+            )
+
+
+MIN_REPEATS = Threshold(
+    "MIN_REPEATS",
+    3,
+    "repeats",
+    meaning="Paired repeats that every sample needs.",
+    source="a choice: the fewest with a median that one outlier does not move",
+)
+
+
+@claim_rule(
+    "SPEEDUP_REPEATS",
+    title="Too few repeats",
+    catches=f"A sample that arm and baseline did not both run in {MIN_REPEATS.value} or more repeats.",
+    why="With one run a sample, the noise of the machine and the effect cannot be told apart.",
+    fix=f"Run with `--repeats {MIN_REPEATS.value}` or more.",
+    blocks=SPEEDUP,
+    example=Example(bad="one run a prompt", good="3 runs a prompt, in alternating order"),
+    thresholds=(MIN_REPEATS,),
+)
+def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """Fewer than three paired repeats of a sample."""
+    both = sides(view, claim)
+    if both is None:
+        return
+    arm, partners = both[0], rows_by_key(both[1])
+    counts = {row.sample: 0 for row in arm.measurements}
+    for sample, repeat in rows_by_key(arm):
+        counts[sample] += (sample, repeat) in partners
+    if not counts:
+        yield Finding(f"{arm.name}: no row was measured", arm.name, field="repeat", found="0", allowed="at least 3")
+        return
+    fewest = min(sorted(counts), key=counts.__getitem__)
+    if counts[fewest] < MIN_REPEATS.value:
+        short = sum(count < MIN_REPEATS.value for count in counts.values())
+        yield Finding(
+            f"{arm.name}: sample {fewest} has {counts[fewest]} paired repeat{'s' if counts[fewest] != 1 else ''} (as "
+            f"few or fewer than needed in {short} of {len(counts)} samples); a ratio needs {MIN_REPEATS.value}",
+            arm=arm.name,
+            sample=fewest,
+            field="repeat",
+            found=str(counts[fewest]),
+            allowed=f"at least {MIN_REPEATS.value}",
+        )

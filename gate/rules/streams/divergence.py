@@ -1,0 +1,117 @@
+"""Greedy streams of lossless arms: every token the verifier's own choice, and the stream the oracle's."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gate.rulebook.registry import evidence_rule
+from gate.rulebook.report_view import ReportView, audit_of, foreign_peer, lossless
+from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import (
+    Threshold,
+)
+from gate.rules.streams.departure import departure
+from reports.records.measurement import Arm, AuditedStream, Measurement, Mismatch
+
+NEAR_TIE_GAP = Threshold(
+    "NEAR_TIE_GAP",
+    0.01,
+    "logits",
+    meaning="Gap under which another argmax is a numerical tie in float32.",
+    source="L=1 against L=8 differ by 5e-5 at most; the smallest top-2 gap met was 0.016",
+)
+
+NEAR_TIE_GAP_FLOAT16 = Threshold(
+    "NEAR_TIE_GAP_FLOAT16",
+    0.05,
+    "logits",
+    meaning="The same for a verifier in float16.",
+    source="its logits near 32 are 0.03 apart",
+)
+
+NEAR_TIE_GAP_BFLOAT16 = Threshold(
+    "NEAR_TIE_GAP_BFLOAT16",
+    0.25,
+    "logits",
+    meaning="The same for bfloat16.",
+    source="logits near 32 are 0.25 apart, and ties were seen to flip in one token of 150 to 190",
+)
+
+
+@evidence_rule(
+    "STREAM_DIVERGENCE",
+    title="A lossless arm that says something else than the verifier",
+    catches="In an arm that loses nothing: a token that is not the verifier's argmax beyond a numerical tie, or a "
+    "stream that leaves the oracle's without such a tie, or ends before it. In a peer that runs another project's "
+    "loop it stands in the way of that peer's claims only.",
+    why="A ring cache rolled back wrongly diverges at token 2 to 7, and its tokens come as fast as right ones.",
+    fix="Repair the rollback or the mask; a lossy engine is an arm with a restoration mode that says so.",
+    example=Example(
+        bad="a fused stream leaves the verifier's argmax by a gap of 2.4",
+        good="every token is the argmax, or tied within 0.01",
+    ),
+    thresholds=(NEAR_TIE_GAP, NEAR_TIE_GAP_FLOAT16, NEAR_TIE_GAP_BFLOAT16),
+)
+def stream_divergence(view: ReportView) -> Iterator[Finding]:
+    """Greedy output differs from the verifier's, or from the oracle's."""
+    for arm in view.report.arms:
+        if not lossless(arm):
+            continue
+        for finding in _astray(view, arm):
+            yield replace(finding, severity="withheld", outcome=True) if foreign_peer(arm) else finding
+
+
+def _astray(view: ReportView, arm: Arm) -> Iterator[Finding]:
+    tie = tie_gap(view)
+    for stream in arm.stream_audit.streams if arm.stream_audit is not None else ():
+        for miss in stream.mismatches:
+            if miss.gap > tie:
+                yield _no_argmax(arm, stream, miss, tie)
+    yield from _departures(view, arm, tie)
+
+
+def _no_argmax(arm: Arm, stream: AuditedStream, miss: Mismatch, tie: float) -> Finding:
+    return Finding(
+        f"{arm.name}, sample {stream.sample}, repeat {stream.repeat}: token {miss.position} is {miss.emitted}, the "
+        f"verifier's choice {miss.argmax} by a logit gap of {miss.gap:.4g}; a tie is at most {tie:g}",
+        arm=arm.name,
+        sample=stream.sample,
+        field="stream_audit",
+        found=f"{miss.gap:.4g}",
+        allowed=f"at most {tie:g}",
+    )
+
+
+def tie_gap(view: ReportView) -> float:
+    """The logit gap up to which another argmax is a numerical tie, in the verifier's precision."""
+    dtype = view.verifier.dtype if view.verifier is not None else None
+    if dtype == "bfloat16":
+        return NEAR_TIE_GAP_BFLOAT16.value
+    return NEAR_TIE_GAP_FLOAT16.value if dtype == "float16" else NEAR_TIE_GAP.value
+
+
+def _departures(view: ReportView, arm: Arm, tie: float) -> Iterator[Finding]:
+    """Rows whose stream is not the one the oracle emitted for the same sample, where no tie explains it."""
+    if view.oracle is None or arm.prompt_set != view.oracle.prompt_set:
+        truth = {row.sample: (arm, row) for row in reversed(arm.measurements)}
+    else:
+        truth = {row.sample: (view.oracle, row) for row in reversed(view.oracle.measurements)}
+    for row in arm.measurements:
+        against, theirs = truth.get(row.sample, (arm, row))
+        place = departure(row, theirs)
+        if place is None or _tied(arm, row, place, tie) or _tied(against, theirs, place, tie):
+            continue
+        yield Finding(
+            f"{arm.name}, sample {row.sample}, repeat {row.repeat}: the stream leaves that of {against.name} "
+            f"(repeat {theirs.repeat}) at token {place}, and no tie is recorded there",
+            arm=arm.name,
+            sample=row.sample,
+            field="token_ids",
+            found=f"differs at token {place}",
+            allowed="the same stream",
+        )
+
+
+def _tied(arm: Arm, row: Measurement, place: int, tie: float) -> bool:
+    """The audit of this very stream records a tie at `place`."""
+    stream = audit_of(arm, row)
+    return stream is not None and any(miss.position == place and 0 <= miss.gap <= tie for miss in stream.mismatches)

@@ -1,0 +1,69 @@
+"""The house of the gate: packages in one order, no cycle, no family of rules that borrows from another."""
+
+import ast
+import importlib
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import gate
+from gate.judging.rule_set import all_rules
+
+GATE = Path(gate.__file__).parent
+FLOORS = ("rulebook", "figures", "claims", "rules", "judging", "explain", "ledger", "render")
+"""From the ground up: a package imports none above it."""
+
+MODULES = {
+    ".".join(path.relative_to(GATE.parent).with_suffix("").parts): path
+    for path in sorted(GATE.rglob("*.py"))
+    if path.name != "__init__.py"
+}
+
+
+def imported_by(module: str) -> Iterator[str]:
+    """Modules of the gate that `module` imports, anywhere in it."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+            yield from (name for name in names if name in MODULES)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+
+
+IMPORTS = {module: set(imported_by(module)) for module in MODULES}
+HOMES = {(rule.evidence or rule.claim).__module__ for rule in all_rules() if rule.evidence or rule.claim}
+"""Modules that hold a rule."""
+
+
+def floor(module: str) -> int:
+    return FLOORS.index(module.split(".")[1])
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_arrow_leads_up(module: str) -> None:
+    assert {name for name in IMPORTS[module] if floor(name) > floor(module)} == set()
+
+
+def test_no_arrow_leads_back() -> None:
+    assert list(TopologicalSorter(IMPORTS).static_order())
+
+
+def test_no_package_holds_more_than_a_dozen_modules() -> None:
+    for folder in (GATE, *(path for path in GATE.rglob("*") if path.is_dir())):
+        held = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+        assert len(held) <= 12, folder
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("gate.rules.")])
+def test_rules_share_helpers_of_their_family_and_no_rules(module: str) -> None:
+    family = module.rpartition(".")[0]
+    for name in (one for one in IMPORTS[module] if one.startswith("gate.rules.")):
+        assert name.startswith(f"{family}."), f"{name} is of another family"
+        assert name not in HOMES, f"{name} holds a rule"
+
+
+def test_every_module_can_be_imported() -> None:
+    for module in MODULES:
+        importlib.import_module(module)
