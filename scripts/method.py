@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.figures.ratio_estimate import Cell, RatioEstimate, estimate_ratio, holm
-from gate.figures.student import quantile
+from gate.figures.statistics.ratio_estimate import Cell, RatioEstimate, estimate_ratio, holm
+from gate.figures.statistics.student import quantile
 from reports.schedule import ScheduledArm, schedule
 
 LEVEL = 0.05

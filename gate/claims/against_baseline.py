@@ -1,7 +1,7 @@
 """A claim's arm beside its baseline: the two, their paired ratios and what these come to, derived once a report."""
 
-from gate.figures.intervals import Estimate
 from gate.figures.paired_ratios import Pair, paired_ratios, ratio_estimate
+from gate.figures.statistics.intervals import Estimate
 from gate.rulebook.report_view import ReportView
 from reports.records.claims import (
     BaseClaim,

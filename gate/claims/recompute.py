@@ -6,10 +6,10 @@ from gate.claims.against_baseline import pairs_of, ratio_of
 from gate.figures.acceptance import acceptance_of
 from gate.figures.codecs import worthwhile
 from gate.figures.drafter_parity import agreement
-from gate.figures.intervals import Share, wilson
 from gate.figures.kv_memory import analytic_saving, kv_saving, table_of
 from gate.figures.paired_ratios import one_prompt_left_out
 from gate.figures.prompt_shares import recall_of, token_identity
+from gate.figures.statistics.intervals import Share, wilson
 from gate.rulebook.report_view import ReportView, chooses
 from reports.records.claims import (
     AcceptanceClaim,

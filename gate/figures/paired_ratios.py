@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gate.figures import intervals
-from gate.figures.intervals import Estimate
 from gate.figures.rates import rate_of
+from gate.figures.statistics import intervals
+from gate.figures.statistics.intervals import Estimate
 from gate.rulebook.report_view import row_key
 from reports.records.measurement import Arm, Measurement
 

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from gate.figures.intervals import Share
 from gate.figures.paired_ratios import prompt_of, rows_by_key
+from gate.figures.statistics.intervals import Share
 from gate.rulebook.report_view import row_key
 from reports.records.measurement import Arm, Measurement
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from gate.figures.intervals import Share
 from gate.figures.kv_memory import kv_saving
 from gate.figures.prompt_shares import recall_of
+from gate.figures.statistics.intervals import Share
 from reports.records.measurement import Arm
 from reports.report import Report
 

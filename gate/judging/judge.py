@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gate.claims.propose import propose
 from gate.claims.recompute import counted
-from gate.figures.intervals import Share
+from gate.figures.statistics.intervals import Share
 from gate.judging.apply_rules import Fired, apply_all, names_of, spelled_out
 from gate.judging.reasons import Reason, reasons_of
 from gate.judging.rule_set import RULE_SET, find_rule

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from gate.figures.intervals import wilson
 from gate.figures.recall_frontier import FrontierPoint
+from gate.figures.statistics.intervals import wilson
 from gate.render.page.chart import Chart, Point, Series
 from reports.untrusted.one_line import one_line
 

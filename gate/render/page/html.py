@@ -11,6 +11,7 @@ from gate.judging.rule_set import find_rule
 from gate.render.headline import figure, headline_line, reason_line, withheld_line
 from gate.render.page import frontier_chart as recall_by_bytes
 from gate.render.page.chart import svg
+from gate.render.page.codec_charts import codec_charts
 from gate.render.report_header import facts
 from gate.render.tables import codec_cells
 from gate.render.tables.arm_summary import summarise
@@ -146,7 +147,7 @@ def _codecs(report: Report, judged: JudgedFile) -> Iterator[str]:
         return
     summaries = summarise_codecs(result)
     yield f"<p>{_text(codec_cells.verdict(judged))}.</p>"
-    yield from (svg(chart) for chart in codec_cells.charts(summaries))
+    yield from (svg(chart) for chart in codec_charts(summaries))
     rows = (codec_cells.row(summary) for summary in summaries)
     yield from _table("Means over the samples of each codec", codec_cells.COLUMNS, rows, words=codec_cells.WORDS)
     yield from (f"<p>Not run: {_text(f'{one.name}: {one.reason}')}</p>" for one in result.refused)

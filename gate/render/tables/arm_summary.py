@@ -6,10 +6,10 @@ What is measured (seconds, bytes, answers) is shown as it is; a ratio is a claim
 from dataclasses import dataclass
 
 from gate.figures.acceptance import Acceptance, acceptance_of
-from gate.figures.intervals import Share
 from gate.figures.kv_memory import kv_bytes
 from gate.figures.prompt_shares import recall_of
 from gate.figures.rates import decode_rate, median_of
+from gate.figures.statistics.intervals import Share
 from gate.judging.judged_file import JudgedFile
 from reports.records.claims import NullRatioClaim, SpeedupClaim
 from reports.records.measurement import Arm

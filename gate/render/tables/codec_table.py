@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from gate.figures.codecs import codec_figures
-from gate.figures.intervals import Share
+from gate.figures.statistics.intervals import Share
 from reports.records.codec_rows import CodecArm, CodecSample, HeldOut, KvQuantResult, OracleSample
 
 ORACLE = "oracle"

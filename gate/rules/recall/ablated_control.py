@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from gate.figures.intervals import Share, newcombe
 from gate.figures.prompt_shares import recall_at_most, recall_of
+from gate.figures.statistics.intervals import Share, newcombe
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, audit_of
 from gate.rulebook.rule import Example, Finding

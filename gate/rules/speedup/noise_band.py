@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 
 from gate.claims.against_baseline import pairs_of, ratio_of, sides
-from gate.figures.intervals import Estimate, span
 from gate.figures.paired_ratios import one_prompt_left_out
+from gate.figures.statistics.intervals import Estimate, span
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, decode_loops
 from gate.rulebook.rule import SPEEDUP, Example, Finding

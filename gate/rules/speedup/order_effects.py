@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from gate.claims.against_baseline import pairs_of, ratio_of, sides
 from gate.figures import trend
-from gate.figures.intervals import span
 from gate.figures.paired_ratios import ratio_estimate
+from gate.figures.statistics.intervals import span
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import SPEEDUP, Example, Finding

@@ -1,5 +1,5 @@
-from gate.figures.intervals import Share
 from gate.figures.prompt_shares import recall_at_most, recall_of, token_identity
+from gate.figures.statistics.intervals import Share
 from reports.records.measurement import Arm, Measurement, Role
 
 DIGESTS = tuple("sha256:" + f"{index:064x}" for index in range(10))

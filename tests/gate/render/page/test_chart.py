@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gate.render.page.chart import HEIGHT, WIDTH, Chart, Point, Series, svg
-from gate.render.tables.codec_cells import charts
+from gate.render.page.codec_charts import codec_charts
 from gate.render.tables.codec_table import summarise_codecs
 from tests.gate.honest import Setup, measured_kv_quant
 
@@ -50,7 +50,7 @@ def test_smaller_values_stand_lower() -> None:
 def test_a_codec_run_is_drawn_three_times() -> None:
     result = measured_kv_quant(Setup(samples=2)).kv_quant
     assert result is not None
-    drawn = list(charts(summarise_codecs(result)))
+    drawn = list(codec_charts(summarise_codecs(result)))
     assert [chart.log for chart in drawn] == [True, True, False]
     for chart in drawn:
         text = svg(chart)

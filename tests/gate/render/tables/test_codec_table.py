@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.figures.intervals import Share
+from gate.figures.statistics.intervals import Share
 from gate.render.tables.codec_table import family_of, summarise_codecs
 from reports.records.codec_rows import CodecArm, KvQuantResult
 from tests.gate.honest import Setup, measured_kv_quant

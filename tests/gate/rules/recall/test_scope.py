@@ -3,7 +3,7 @@
 import pytest
 
 from gate.claims.propose import propose
-from gate.figures.intervals import Share
+from gate.figures.statistics.intervals import Share
 from gate.judging.judge import conclude
 from gate.rules.recall.ablated_control import prompts_to_tell
 from reports.records.claims import RecallClaim

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gate.figures.ratio_estimate import Cell, RatioEstimate, estimate_ratio, holm, leave_one_group_out
+from gate.figures.statistics.ratio_estimate import Cell, RatioEstimate, estimate_ratio, holm, leave_one_group_out
 
 ratios = st.floats(0.2, 5)
 

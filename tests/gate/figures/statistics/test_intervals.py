@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.figures.intervals import Estimate, Share, bootstrap, leave_one_out, median_of_medians, newcombe, wilson
+from gate.figures.statistics.intervals import (
+    Estimate,
+    Share,
+    bootstrap,
+    leave_one_out,
+    median_of_medians,
+    newcombe,
+    wilson,
+)
 
 ratio = st.floats(0.05, 20.0, allow_nan=False)
 groups = st.lists(st.lists(ratio, min_size=1, max_size=5), min_size=1, max_size=9)

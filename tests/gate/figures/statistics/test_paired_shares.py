@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gate.figures.paired_shares import discordance
+from gate.figures.statistics.paired_shares import discordance
 
 verdicts = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gate.figures.student import quantile, two_sided_p
+from gate.figures.statistics.student import quantile, two_sided_p
 
 degrees = st.floats(1, 10_000)
 

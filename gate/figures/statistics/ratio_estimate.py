@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
-from gate.figures.student import quantile, two_sided_p
+from gate.figures.statistics.student import quantile, two_sided_p
 
 TAIL = 0.025
 """Probability left out at either end of an interval."""

@@ -1,0 +1,1 @@
+"""Estimates, intervals and tests on plain numbers; they know nothing of reports."""
