@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import json
 import pkgutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,11 +19,11 @@ from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Rule
 from gate.rulebook.thresholds import AnyThreshold, Threshold
 from reports import scoring
-from reports.reading import read_evidence
+from reports.reading import evidence_of
 from reports.report import Report
+from tests.gate.cases.all_cases import all_cases
 
 GATE = Path(gate.__file__).parent
-CASES = Path(__file__).resolve().parents[1] / "cases"
 RULES = all_rules()
 
 
@@ -84,6 +85,14 @@ def test_a_rule_declares_the_thresholds_it_uses_and_no_others(rule: Rule) -> Non
     assert sorted(declared) == sorted(found_in_code(rule))
 
 
+def bad_reports() -> Iterator[Report]:
+    """The bad case of every rule that a report can break."""
+    for code, case in all_cases().items():
+        outcome = evidence_of(json.dumps(case.bad).encode(), Path(f"{code}.json")).outcome
+        if isinstance(outcome, Report):
+            yield outcome
+
+
 def test_what_rules_read_while_they_run_is_found_in_their_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search above is itself tested: no threshold is read, in any of the cases, that it does not see."""
     read: set[str] = set()
@@ -95,10 +104,7 @@ def test_what_rules_read_while_they_run_is_found_in_their_code(monkeypatch: pyte
 
     monkeypatch.setattr(Threshold, "__getattribute__", noted)
     told = 0
-    for path in sorted(CASES.glob("*/*.json")):
-        report = read_evidence(path).outcome
-        if not isinstance(report, Report):
-            continue
+    for report in bad_reports():
         for rule in RULES:
             read.clear()
             view = ReportView(report)
