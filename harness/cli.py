@@ -1,20 +1,115 @@
-"""The `k3` command: wiring only. Sub-commands live in harness/commands, one file each."""
+"""The `k3` command: wiring only. Every command is a module of harness/commands, imported when it is called."""
 
 import sys
 import traceback
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-import harness.commands.gate.judge
-import harness.commands.models
-import harness.commands.report.report
-import harness.commands.train.drafter
 from harness.base.errors import K3Error, ReaderGoneError, StreamError
+from harness.base.lazy_commands import PLAIN, Command, Group, LazyGroup
 from harness.base.output import guarded_output
-from harness.base.provenance import version_of
-from harness.commands import doctor, presets
-from harness.commands.run import code, eval, kvquant, niah, parity
+
+COMMANDS: dict[str, Command | Group] = {
+    "eval": Command(
+        "harness.commands.run.eval",
+        "Run a preset and print the headlines it carries; the rest is WITHHELD, with reasons.",
+    ),
+    "niah": Command(
+        "harness.commands.run.niah", "Needle recall of one restoration mode beside the control that must fail."
+    ),
+    "code": Command(
+        "harness.commands.run.code",
+        "Decode code continuations speculatively, beside the oracle and a drafter whose tokens are permuted.",
+    ),
+    "parity": Command(
+        "harness.commands.run.parity",
+        "Compare the drafter's two runtimes token by token; agreement unlocks throughput claims for its weights.",
+    ),
+    "kvquant": Command(
+        "harness.commands.run.kvquant",
+        "Measure what codecs of the K/V cache store, lose and still recall; identity and affine4 are always there.",
+    ),
+    "doctor": Command(
+        "harness.commands.doctor",
+        "Show platform, device, BLAS, versions and models, and what is missing for which command.",
+    ),
+    "presets": Group(
+        "List and show the presets.",
+        {
+            "list": Command("harness.commands.presets.list", "List the presets, a line each."),
+            "show": Command("harness.commands.presets.show", "Print the preset's file."),
+        },
+    ),
+    "gate": Group(
+        "Judge reports; list and explain the rules.",
+        {
+            "check": Command("harness.commands.gate.check", "Judge reports."),
+            "conclude": Command(
+                "harness.commands.gate.conclude",
+                "Derive the claims of finished runs anew from their rows and write them into the reports: after "
+                "`k3 parity` wrote its report beside them, say.",
+            ),
+            "rules": Command("harness.commands.gate.rules", "List the rules, a line each."),
+            "claims": Command("harness.commands.gate.claims", "List the kinds of claims, a line each."),
+            "explain": Command(
+                "harness.commands.gate.explain",
+                "Print what a rule catches, why it exists and how to satisfy it; or what a claim asserts and how it is "
+                "made.",
+            ),
+            "ledger": Command(
+                "harness.commands.gate.ledger", "Check every marked figure in prose against the report it names."
+            ),
+        },
+    ),
+    "report": Group(
+        "Show, compare, convert and import reports.",
+        {
+            "show": Command(
+                "harness.commands.report.show",
+                "Print where a report comes from, its arms, and its claims as the gate judges them.",
+            ),
+            "diff": Command(
+                "harness.commands.report.diff",
+                "Print what differs between two reports: setting, figures, and what may be said.",
+            ),
+            "html": Command("harness.commands.report.html", "Write a report as one self-contained HTML page."),
+            "table": Command("harness.commands.report.table", "Print the arms of many reports in one table."),
+            "import": Command(
+                "harness.commands.report.import_",
+                "Turn another tool's file into a schema-2 report, marked as imported and unverified.",
+            ),
+            "schema": Command("harness.commands.report.schema", "Print the JSON Schema of a report."),
+        },
+    ),
+    "models": Group(
+        "List, fetch and verify models.",
+        {
+            "list": Command("harness.commands.models.list", "List the known models and whether they are here."),
+            "fetch": Command(
+                "harness.commands.models.fetch", "Download, check and convert a model once, and print its folder."
+            ),
+            "verify": Command(
+                "harness.commands.models.verify",
+                "Compare the logits of a model with those of transformers on a fixed text, and record the result.",
+            ),
+        },
+    ),
+    "train": Group(
+        "Train a drafter or an f_theta for a verifier.",
+        {
+            "drafter": Command(
+                "harness.commands.train.drafter",
+                "A DFlash drafter, from the verifier's greedy continuations of a corpus.",
+            ),
+            "ftheta": Command(
+                "harness.commands.train.f_theta",
+                "An f_theta by ridge regression, and by descent on the verifier's logits after it.",
+            ),
+        },
+    ),
+}
+"""Every command: its name, its module, and the line that `--help` lists it with."""
 
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """The base of all usage errors of the parser, which Typer does not export by itself."""
@@ -25,40 +120,31 @@ _PLAINLY = {
 }
 """What the parser says of a value, and what people say."""
 
-app = typer.Typer(
-    name="k3",
-    help="Measure LLM inference engines, and print only the headlines that the measurements carry.",
-    no_args_is_help=False,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command("eval")(eval.command)
-app.command("niah")(niah.command)
-app.command("code")(code.command)
-app.command("parity")(parity.command)
-app.command("kvquant")(kvquant.command)
-app.add_typer(presets.app, name="presets", help="List and show the presets.")
-app.add_typer(harness.commands.gate.judge.app, name="gate", help="Judge reports; list and explain the rules.")
-app.add_typer(harness.commands.report.report.app, name="report", help="Show, compare, convert and import reports.")
-app.add_typer(harness.commands.models.app, name="models", help="List, fetch and verify models.")
-app.add_typer(harness.commands.train.drafter.app, name="train", help="Train a drafter for a model.")
-app.command("doctor")(doctor.command)
-
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from harness.base.provenance import version_of
+
         print(f"k3 {version_of('k3') or 'of unknown version (not installed)'}")
         raise typer.Exit(0)
 
 
-@app.callback()
 def options(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
     """Measure LLM inference engines, and print only the headlines that the measurements carry."""
+
+
+def parser() -> Any:
+    """The parser of the whole command line."""
+    app = typer.Typer(cls=LazyGroup, **PLAIN)
+    app.callback()(options)
+    root = typer.main.get_command(app)
+    assert isinstance(root, LazyGroup)
+    root.fill(COMMANDS)
+    return root
 
 
 def main() -> None:
@@ -82,7 +168,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        code = app(args=arguments, prog_name="k3", standalone_mode=False)
+        return int(parser().main(args=arguments, prog_name="k3", standalone_mode=False) or 0)
     except StreamError:
         raise
     except K3Error as error:
@@ -94,14 +180,13 @@ def _run(arguments: list[str]) -> int:
     except Exception:
         traceback.print_exc()
         return _complain("this is a bug in K3; please report the lines above", 1)
-    return int(code or 0)
 
 
 def _wrong_usage(error: Exception) -> int:
     """One line that names the help of the command that was meant; the help itself where only a group was named."""
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
-    if context is not None and (message == "Missing command." or type(error).__name__ == "NoArgsIsHelpError"):
+    if context is not None and message == "Missing command.":
         print(context.get_help(), file=sys.stderr)
         return 64
     for said, plain in _PLAINLY.items():
@@ -113,3 +198,7 @@ def _wrong_usage(error: Exception) -> int:
 def _complain(message: str, code: int) -> int:
     print(f"k3: {' '.join(message.split())}", file=sys.stderr)
     return code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,6 @@
 """Output that cannot be written ends a command: in silence where its reader has gone, in one line elsewhere."""
 
+import io
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -72,7 +73,8 @@ class GuardedStream:
 
 @contextmanager
 def guarded_output() -> Iterator[None]:
-    """Guard stdout and stderr while the body runs, and flush what it printed. A closed stderr is not missed.
+    """Guard stdout and stderr while the body runs, and flush what it printed. A closed stderr is not missed, and what
+    stdout has no letters for is escaped.
 
     Raises:
         StreamError: there is no stdout, since it was closed before K3 began; or as `GuardedStream.write`.
@@ -83,6 +85,8 @@ def guarded_output() -> Iterator[None]:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
         raise StreamError("stdout is closed: give it somewhere to go, for example >/dev/null")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.stdout = cast(TextIO, GuardedStream(sys.stdout, "stdout", 1))
     sys.stderr = cast(TextIO, GuardedStream(sys.stderr, "stderr", 2))
     try:

@@ -1,31 +1,74 @@
-"""The command line as a whole: help, version, wrong usage, and a stdout that cannot be written."""
+"""The command line as a whole: the table of commands, help, version, wrong usage."""
 
-import os
+import inspect
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from harness.cli import run
+from harness.base.lazy_commands import Command, Group
+from harness.cli import COMMANDS, run
 
 ROOT = Path(__file__).resolve().parents[2]
-MAIN = "from harness.cli import main; main()"
-EVIDENCE = str(ROOT / "reports" / "evidence" / "demo-smollm2.json")
-ARGUMENTS = [
-    ["--help"],
-    ["--version"],
-    ["gate", "check", EVIDENCE],
-    ["gate", "check", EVIDENCE, "--format", "json"],
-    ["gate", "rules"],
-    ["report", "show", EVIDENCE],
-    ["report", "schema"],
-    ["presets", "list"],
-    ["niah", "--plan"],
-]
 
 
-@pytest.mark.parametrize("arguments", [[], ["gate"], ["report"], ["models"], ["presets"], ["train"]])
+def every_command() -> Iterator[tuple[tuple[str, ...], Command]]:
+    """The words of every command, and its entry."""
+    for name, entry in COMMANDS.items():
+        if isinstance(entry, Command):
+            yield (name,), entry
+        else:
+            for inner, command in entry.commands.items():
+                yield (name, inner), command
+
+
+GROUPS = [name for name, entry in COMMANDS.items() if isinstance(entry, Group)]
+
+
+def loaded_by(arguments: list[str]) -> set[str]:
+    """The modules that are loaded once a command line has run, in a fresh interpreter."""
+    program = "import sys; from harness.cli import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in GROUPS)], ids=lambda arguments: " ".join(arguments))
+def test_the_help_of_a_group_loads_no_command(arguments: list[str]) -> None:
+    loaded = loaded_by([*arguments, "--help"])
+    assert not {name for name in loaded if name.startswith("harness.commands")}
+    assert not loaded & {"pydantic", "rich", "jsonschema", "numpy"}
+    assert not {name.split(".")[0] for name in loaded} & {"gate", "reports", "workloads"}
+
+
+def test_a_command_loads_no_other() -> None:
+    loaded = loaded_by(["gate", "rules"])
+    assert {name for name in loaded if name.startswith("harness.commands")} == {
+        "harness.commands",
+        "harness.commands.gate",
+        "harness.commands.gate.printing",
+        "harness.commands.gate.rules",
+    }
+    assert not loaded & {"rich", "jsonschema", "numpy", "gate.explain", "gate.render"}
+
+
+@pytest.mark.parametrize(("words", "entry"), [pytest.param(*each, id=" ".join(each[0])) for each in every_command()])
+def test_every_command_is_listed_with_the_first_sentence_of_its_help(
+    words: tuple[str, ...], entry: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*words, "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"Usage: k3 {' '.join(words)} ")
+    assert err == ""
+    told = " ".join((inspect.getdoc(import_module(entry.module).command) or "").split())
+    assert told == entry.line or told.startswith(entry.line + " ")
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in GROUPS)])
 def test_a_group_alone_prints_its_help_and_is_wrong_usage(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,61 +127,3 @@ def test_a_value_out_of_range_names_its_flag(
     assert err.startswith(said)
     assert err.count("\n") == 1
     assert "more" not in err or "--lines" in arguments
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
-@pytest.mark.parametrize("buffering", ["", "1"])
-@pytest.mark.parametrize("arguments", ARGUMENTS)
-def test_a_full_stdout_is_3_in_one_line(arguments: list[str], buffering: str) -> None:
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-c", MAIN, *arguments],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            cwd=ROOT,
-            env=os.environ | {"PYTHONUNBUFFERED": buffering},
-            check=False,
-        )
-    assert done.returncode == 3
-    assert done.stderr.startswith(b"k3: stdout cannot be written (")
-    assert done.stderr.count(b"\n") == 1
-
-
-@pytest.mark.parametrize("buffering", ["", "1"])
-@pytest.mark.parametrize("start", [MAIN, "import sys; from harness.cli import run; sys.exit(run(sys.argv[1:]))"])
-@pytest.mark.parametrize("arguments", ARGUMENTS)
-def test_a_pipe_without_a_reader_ends_a_command_in_silence(arguments: list[str], start: str, buffering: str) -> None:
-    done = without_reader([sys.executable, "-c", start, *arguments], "stdout", buffering)
-    assert (done.returncode, done.stderr) == (3, b"")
-
-
-@pytest.mark.parametrize("arguments", [["gate", "nonsense"], ["report", "show", "nowhere.json"], []])
-def test_a_complaint_that_nobody_reads_ends_in_silence(arguments: list[str]) -> None:
-    done = without_reader([sys.executable, "-c", MAIN, *arguments], "stderr", "")
-    assert (done.returncode, done.stdout) == (3, b"")
-
-
-def without_reader(command: list[str], stream: str, buffering: str) -> "subprocess.CompletedProcess[bytes]":
-    """Run with one of the two streams a pipe whose reader has gone; the other is captured."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | {stream: writer}
-    environment = os.environ | {"PYTHONUNBUFFERED": buffering}
-    try:
-        return subprocess.run(command, cwd=ROOT, env=environment, check=False, **streams)
-    finally:
-        os.close(writer)
-
-
-def test_a_closed_stderr_is_not_missed_and_takes_no_place_in_the_result() -> None:
-    program = f"exec '{sys.executable}' -c '{MAIN}' report show nowhere.json 2>&-"
-    done = subprocess.run(["sh", "-c", program], stdout=subprocess.PIPE, cwd=ROOT, check=False)
-    assert (done.returncode, done.stdout) == (3, b"")
-
-
-def test_a_closed_stdout_is_3_in_one_line() -> None:
-    program = f"exec '{sys.executable}' -c '{MAIN}' gate rules >&-"
-    done = subprocess.run(["sh", "-c", program], stderr=subprocess.PIPE, cwd=ROOT, check=False)
-    assert done.returncode == 3
-    assert done.stderr.startswith(b"k3: stdout is closed")
-    assert done.stderr.count(b"\n") == 1

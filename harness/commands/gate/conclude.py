@@ -1,15 +1,37 @@
 """`k3 gate conclude`: the claims of a finished run, made anew where more is known than when it was judged."""
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from harness.base.errors import CannotRunError, OutputError
-from reports.reading import Invalid
-from reports.report import Report, write_report
+from harness.commands.gate.printing import Format, Output, Retractions, print_files
 
 if TYPE_CHECKING:
     from gate.judging.batch import Judge
     from gate.judging.judged_file import JudgedFile
+
+
+def command(
+    paths: Annotated[list[Path], typer.Argument(metavar="REPORT...", help="Reports of finished runs.")],
+    output: Output = Format.text,
+    retractions: Retractions = None,
+) -> None:
+    """Derive the claims of finished runs anew from their rows and write them into the reports: after `k3 parity` wrote
+    its report beside them, say. Exit codes are those of `check`."""
+    from gate.judging.batch import Judge
+    from gate.judging.judged_file import exit_code
+    from reports.retractions import RetractionsError
+
+    try:
+        judge = Judge([Path(os.sep)], retractions or ())  # what is rewritten is looked for up to the root
+        files = [conclude_anew(path, judge) for path in paths]
+    except RetractionsError as error:
+        raise CannotRunError(str(error)) from error
+    print_files(files, output)
+    raise typer.Exit(exit_code(files))
 
 
 def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
@@ -24,6 +46,8 @@ def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
     from gate.judging.judge import conclude
     from gate.judging.rule_set import RULE_SET
     from gate.rules.files.retraction import RETRACTED
+    from reports.reading import Invalid
+    from reports.report import Report, write_report
 
     read = judge.read(path)
     found, report = read.judged, read.evidence.outcome

@@ -1,9 +1,13 @@
-"""The arms of many reports as one data frame, for Markdown and CSV."""
+"""`k3 report table`: the arms of many reports as one data frame, for Markdown and CSV."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from gate.judging.batch import iterate_paths
 from gate.judging.judge_evidence import report_of
@@ -13,6 +17,7 @@ from gate.render.markdown import markdown_text
 from gate.render.tables.arm_summary import ArmSummary, summarise
 from gate.render.tables.cells import WITHHELD
 from harness.base.errors import CannotRunError
+from harness.commands.report.opening import why_no_report
 from reports.retractions import RetractionsError
 from reports.untrusted.one_line import one_line
 
@@ -40,6 +45,26 @@ COLUMNS = (
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet would run."""
+
+
+class TableFormat(StrEnum):
+    """How a table of arms is printed."""
+
+    markdown = "markdown"
+    csv = "csv"
+
+
+def command(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Reports, and folders of them.")],
+    output: Annotated[TableFormat, typer.Option("--format", help="Markdown or CSV.")] = TableFormat.markdown,
+) -> None:
+    """Print the arms of many reports in one table. Ratios that the gate does not admit are WITHHELD."""
+    arms, missed = arms_table(paths)
+    sys.stdout.write(arms.csv() if output is TableFormat.csv else arms.markdown())
+    if problem := without_report(missed):
+        raise CannotRunError(problem)
+    if arms.frame.empty:
+        raise CannotRunError(f"{one_line(str(paths[0]), 1000)}: no report in this folder; name the one that holds them")
 
 
 @dataclass(frozen=True)
@@ -92,11 +117,6 @@ def without_report(missed: Sequence[JudgedFile]) -> str:
         return ""
     more = f" (and {len(missed) - 1} more files without a report)" if len(missed) > 1 else ""
     return f"{one_line(missed[0].path, 1000)}: {why_no_report(missed[0])}{more}"
-
-
-def why_no_report(file: JudgedFile) -> str:
-    """Why there is no report in a file."""
-    return file.violations[0].message if file.violations else file.reason or "is not a report"
 
 
 def _row(arm: ArmSummary) -> dict[str, Any]:

@@ -1,8 +1,6 @@
-"""`k3 train`: weights of one's own. A drafter needs PyTorch; everything that is wrong with the flags is said first."""
+"""`k3 train drafter`: a drafter of one's own. Needs PyTorch; everything that is wrong with the flags is said first."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,14 +9,10 @@ import typer
 
 from harness.base.errors import CannotRunError, UsageError
 from harness.base.remedies import TORCH_REMEDY
-from harness.checks.verify_model import torch_available
-from harness.commands.train import f_theta
-from harness.models.resolve import resolve
+from harness.commands.train.printing import command_line, kept, print_line
 
 if TYPE_CHECKING:
     from harness.training.drafter.train import DrafterJob
-
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 class Precision(StrEnum):
@@ -37,16 +31,7 @@ class Device(StrEnum):
     mps = "mps"
 
 
-@app.callback()
-def group() -> None:
-    """Train a drafter or an f_theta for a verifier."""
-
-
-app.command("ftheta")(f_theta.command)
-
-
-@app.command("drafter")
-def drafter(
+def command(
     model: Annotated[str, typer.Argument(help="The verifier: a name of `k3 models list`, a folder or a hub id.")],
     out: Annotated[Path, typer.Option(help="Folder for the weights, written at every checkpoint.")],
     work: Annotated[Path | None, typer.Option(help="Folder for corpus and checkpoint; default: OUT.work.")] = None,
@@ -77,10 +62,13 @@ def drafter(
 ) -> None:
     """A DFlash drafter, from the verifier's greedy continuations of a corpus. Stop it at any time; run it again to go
     on."""
+    from harness.checks.verify_model import torch_available
+
     if not torch_available():
         raise CannotRunError(f"training needs PyTorch: {TORCH_REMEDY}")
     if not (rate > 0 and 0 <= distil < 1):
         raise UsageError("--rate must be above 0, and --distil from 0 to below 1")
+    from harness.models.resolve import resolve
     from harness.training.corpus import CorpusRecipe, read_texts, texts_digest
     from harness.training.device import find_device
     from harness.training.drafter import train as training
@@ -143,21 +131,6 @@ def drafter(
     print_line(f"{out}: {manifest.weights}, {training.describe(manifest.progress[-1], steps)}")
 
 
-@contextmanager
-def kept(out: Path) -> Iterator[None]:
-    """Say, where training is interrupted, that nothing is lost."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print_line(f"k3: what was made for {out} so far is kept; the same command goes on from there")
-        raise
-
-
-def print_line(text: str) -> None:
-    """Progress on stderr, a line an event, so that a log of it can be read."""
-    print(text, file=sys.stderr, flush=True)
-
-
 def parse_layers(text: str) -> tuple[int, ...]:
     """Ascending layer numbers separated by commas.
 
@@ -169,12 +142,3 @@ def parse_layers(text: str) -> tuple[int, ...]:
     if len(layers) != len(parts) or list(layers) != sorted(set(layers)):
         raise UsageError(f"--layers {text!r}: give ascending layer numbers, for example 5,17,29")
     return layers
-
-
-def command_line(arguments: list[str]) -> str:
-    """The command as the manifest keeps it: folders by their last part alone."""
-    words = ["k3"]
-    for argument in arguments:
-        flag, equals, value = argument.rpartition("=")
-        words.append(f"{flag}{equals}{Path(value).name}" if "/" in value else argument)
-    return " ".join(words)

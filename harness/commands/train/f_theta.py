@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.models.resolve import resolve
+from harness.commands.train.printing import command_line, kept, print_line
 
 if TYPE_CHECKING:
     from harness.models.f_theta_folder import FThetaManifest
@@ -37,9 +37,9 @@ def command(
     """An f_theta by ridge regression, and by descent on the verifier's logits after it. Stop it at any time; the same
     command goes on. More --texts add to a finished run."""
     from harness.base.errors import UsageError
-    from harness.commands.train.drafter import command_line, kept, print_line
     from harness.models.folder import read_config
     from harness.models.info import layer_types
+    from harness.models.resolve import resolve
     from harness.training.corpus import read_texts, texts_digest
     from harness.training.f_theta.recall import measure_recall
     from harness.training.f_theta.train import FThetaJob, FThetaRecipe, train_f_theta

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import run
-from harness.commands.train.drafter import command_line
+from harness.commands.train.printing import command_line
 from harness.training.device import find_device, present
 from harness.training.drafter.recipe import DrafterManifest
 from tests.harness.training.tiny_folders import llama_folder

@@ -1,17 +1,14 @@
-"""`k3 presets`: what can be run by name."""
+"""`k3 presets list`: what can be run by name."""
 
 import json
-from importlib import resources
+from typing import Annotated
 
 import typer
 
 from harness.plans.preset_file import load_preset, preset_names
 
-app = typer.Typer(rich_markup_mode=None)
 
-
-@app.command("list")
-def list_presets(json_output: bool = typer.Option(False, "--json", help="Print one JSON document.")) -> None:
+def command(json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
     """List the presets, a line each."""
     loaded = {name: load_preset(name).preset for name in preset_names()}
     if json_output:
@@ -21,10 +18,3 @@ def list_presets(json_output: bool = typer.Option(False, "--json", help="Print o
     width = max(len(name) for name in loaded)
     for name, preset in loaded.items():
         print(f"{name:<{width}}  {preset.title}")
-
-
-@app.command("show")
-def show_preset(name: str) -> None:
-    """Print the preset's file."""
-    load_preset(name)
-    print(resources.files("presets").joinpath(f"{name}.toml").read_text(), end="")

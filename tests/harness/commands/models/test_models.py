@@ -1,15 +1,17 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from harness.base.errors import ModelError
 from harness.checks import verify_model as verify_module
-from harness.commands.models import app
+from harness.cli import parser
 from harness.models.registry import registry
 from harness.models.resolve import resolve
 from reports.records.provenance import AsRun, Faithfulness
+
+Run = Callable[..., str]
 
 
 @pytest.fixture
@@ -18,15 +20,18 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def run(*arguments: str) -> str:
-    """Run `k3 models ...`; errors escape, as the command line's main expects."""
-    result = CliRunner().invoke(app, list(arguments), standalone_mode=False)
-    if result.exception is not None:
-        raise result.exception
-    return result.stdout
+@pytest.fixture(name="run")
+def run_command(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `k3 models ...` and gives what it printed; errors escape, as the command line's main expects."""
+
+    def run(*arguments: str) -> str:
+        parser().main(args=["models", *arguments], prog_name="k3", standalone_mode=False)
+        return capsys.readouterr().out
+
+    return run
 
 
-def test_list_shows_every_known_model_and_creates_nothing(empty_cache: Path) -> None:
+def test_list_shows_every_known_model_and_creates_nothing(empty_cache: Path, run: Run) -> None:
     lines = run("list").splitlines()
     assert [line.split()[0] for line in lines] == ["name", *registry().models]
     assert "present" in lines[1]
@@ -35,7 +40,7 @@ def test_list_shows_every_known_model_and_creates_nothing(empty_cache: Path) -> 
     assert not empty_cache.exists()
 
 
-def test_list_as_json_is_one_document(empty_cache: Path) -> None:
+def test_list_as_json_is_one_document(empty_cache: Path, run: Run) -> None:
     models = json.loads(run("list", "--json"))
     assert [model["name"] for model in models] == list(registry().models)
     assert [(model["name"], model["present"], model["source"]) for model in models][:4] == [
@@ -47,7 +52,7 @@ def test_list_as_json_is_one_document(empty_cache: Path) -> None:
     assert all(model["present"] for model in models if model["source"] == "shipped")
 
 
-def test_errors_are_raised_through_in_one_line(empty_cache: Path) -> None:
+def test_errors_are_raised_through_in_one_line(empty_cache: Path, run: Run) -> None:
     with pytest.raises(ModelError, match="did you mean gemma3-270m"):
         run("fetch", "gemma3-270")
     with pytest.raises(ModelError, match="run `k3 models fetch gemma3-270m`"):
@@ -55,7 +60,7 @@ def test_errors_are_raised_through_in_one_line(empty_cache: Path) -> None:
 
 
 @pytest.mark.model
-def test_a_present_model_shows_size_architecture_and_folder() -> None:
+def test_a_present_model_shows_size_architecture_and_folder(run: Run) -> None:
     model = json.loads(run("list", "--json"))[1]
     assert (model["present"], model["architecture"]) == (True, "LlamaForCausalLM")
     assert model["size"] > 5e8
@@ -65,7 +70,7 @@ def test_a_present_model_shows_size_architecture_and_folder() -> None:
 @pytest.mark.model
 @pytest.mark.parametrize(("agreement", "gap", "fine"), [(1.0, 1e-4, True), (0.96, 0.5, False), (1.0, 14.7, False)])
 def test_verify_prints_the_figures_and_fails_on_another_model(
-    agreement: float, gap: float, fine: bool, monkeypatch: pytest.MonkeyPatch
+    agreement: float, gap: float, fine: bool, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The measurement has its own tests (harness/models/test_verify.py); this is what is made of its figures."""
     figures = Faithfulness(reference="r", tokens=9, argmax_agreement=agreement, largest_logit_gap=gap)
@@ -80,7 +85,9 @@ def test_verify_prints_the_figures_and_fails_on_another_model(
 
 @pytest.mark.model
 @pytest.mark.parametrize("agreement", [0.96, 0.73])
-def test_verify_fails_on_a_type_that_makes_another_model(agreement: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_fails_on_a_type_that_makes_another_model(
+    agreement: float, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run_in = AsRun(dtype="bfloat16", tokens=64, argmax_agreement=agreement)
     figures = Faithfulness(reference="r", tokens=9, argmax_agreement=1.0, largest_logit_gap=1e-4, as_run=run_in)
     monkeypatch.setattr(verify_module, "verify", lambda folder, progress: figures)

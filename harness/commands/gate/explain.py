@@ -1,0 +1,44 @@
+"""`k3 gate explain`: the story of one rule, or of one kind of claim."""
+
+import textwrap
+from typing import Annotated
+
+import typer
+
+from harness.base.errors import UsageError
+from harness.base.nearest import nearest
+from reports.untrusted.one_line import one_line
+
+
+def command(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A code of `k3 gate rules`, or one of `k3 gate claims`.")],
+) -> None:
+    """Print what a rule catches, why it exists and how to satisfy it; or what a claim asserts and how it is made."""
+    from gate.explain.story import claim_facts, facts
+    from gate.judging.rule_set import all_rules, find_rule
+    from gate.rulebook.claim_kinds import CLAIM_KINDS, kind_of_claim
+    from gate.rulebook.retired_codes import RETIRED_CODES
+
+    wanted = code.strip().upper()
+    rule, kind = find_rule(wanted), kind_of_claim(code)
+    if not wanted:
+        raise UsageError("which rule or claim? see `k3 gate rules` and `k3 gate claims`")
+    if rule is not None:
+        print(f"{rule.code}: {rule.title}\n")
+        for label, text in facts(rule):
+            print(_wrapped(label, text))
+    elif kind is not None:
+        print(f"{kind.metric}: {kind.title}\n")
+        for label, text in claim_facts(kind):
+            print(_wrapped(label, text))
+    elif wanted in RETIRED_CODES:
+        print(f"{wanted}: retired. {RETIRED_CODES[wanted]}")
+    else:
+        near = nearest(wanted, [*(each.code for each in all_rules()), *CLAIM_KINDS])
+        hint = f"did you mean {near}?" if near else "see `k3 gate rules` and `k3 gate claims`"
+        raise UsageError(f"there is no rule or claim {one_line(code, 80)}; {hint}")
+
+
+def _wrapped(label: str, text: str) -> str:
+    indent = " " * 11
+    return textwrap.fill(text, 100, initial_indent=f"{label:<9}  ", subsequent_indent=indent, break_on_hyphens=False)

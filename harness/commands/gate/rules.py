@@ -1,0 +1,19 @@
+"""`k3 gate rules`: the rules by code."""
+
+import json
+
+from harness.commands.gate.printing import Json
+
+
+def command(json_output: Json = False) -> None:
+    """List the rules, a line each."""
+    from gate.judging.rule_set import RULE_SET, all_rules
+
+    if json_output:
+        from gate.explain.story import document
+
+        print(json.dumps({"rule_set": RULE_SET, "rules": [document(rule) for rule in all_rules()]}, indent=1))
+        return
+    width = max(len(rule.code) for rule in all_rules())
+    for rule in all_rules():
+        print(f"{rule.code:<{width}}  {rule.severity:<8}  {rule.title}")

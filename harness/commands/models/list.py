@@ -1,0 +1,30 @@
+"""`k3 models list`: which verifiers there are."""
+
+import json
+from typing import TYPE_CHECKING
+
+from harness.commands.models.printing import Json, as_run, figures
+
+if TYPE_CHECKING:
+    from harness.models.listing import ListedModel
+
+
+def command(json_output: Json = False) -> None:
+    """List the known models and whether they are here."""
+    from harness.models.listing import list_models
+
+    models = list_models()
+    if json_output:
+        print(json.dumps([model.model_dump(mode="json", exclude_none=True) for model in models], indent=1))
+        return
+    rows = [("name", "state", "size", "architecture", "verified", "note"), *(_row(model) for model in models)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _row(model: "ListedModel") -> tuple[str, ...]:
+    size = "-" if model.size is None else f"{model.size / 1e6:.0f} MB"
+    verified = "-" if model.faithfulness is None else figures(model.faithfulness) + as_run(model.faithfulness)
+    state = "present" if model.present else "absent"
+    return (model.name, state, size, model.architecture or "-", verified, model.problem or "")

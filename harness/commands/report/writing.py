@@ -1,0 +1,25 @@
+"""Files that are made from reports: written whole or not at all, and never over their source."""
+
+from pathlib import Path
+
+from harness.base.errors import OutputError
+from reports.untrusted.one_line import one_line
+
+
+def write_made_from(source: Path, data: bytes, out: Path) -> None:
+    """Write `data`, which was made from the file `source`, to `out`.
+
+    Raises:
+        OutputError: the folder is not writable, the disk is full, or `out` is a folder or the source itself.
+    """
+    from reports.report import write_atomically
+
+    try:
+        if out.is_dir():
+            raise IsADirectoryError(0, "is a folder")
+        if out.exists() and out.samefile(source):
+            raise FileExistsError(0, "is the file it would be made from")
+        write_atomically(data, out)
+    except OSError as error:
+        shown = one_line(str(out), 1000)
+        raise OutputError(f"{shown}: cannot be written ({error.strerror}); choose another --out") from error
