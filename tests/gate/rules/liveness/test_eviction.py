@@ -1,12 +1,12 @@
-"""Evictions against sink, window, exact layers and lengths."""
-
 import pytest
 
 from tests.gate.asking import ask
 from tests.gate.cases.bases import niah
 from tests.gate.cases.liveness import half_evicted
 from tests.gate.edits import edit_arm, edit_rows, foreign, set_rows, set_verifier
-from tests.gate.honest import LAYERS, SINK, WINDOW
+from tests.gate.honest import LAYERS, SINK, WINDOW, Setup, measured_niah
+
+NIAH = measured_niah(Setup(samples=2, repeats=1))
 
 REPORT = niah()
 
@@ -19,6 +19,12 @@ def evicting(report, name, positions):
 
 def bounded(report, name, **changes):
     return edit_arm(report, name, lambda arm: arm.replace(restoration=arm.restoration.replace(**changes)))
+
+
+def test_a_prompt_that_fits_the_window_needs_no_eviction():
+    report = set_rows(NIAH, "ablate", evicted_positions=0)
+    assert ask("EVICTION_NEVER_RAN", report)
+    assert not ask("EVICTION_NEVER_RAN", set_rows(report, "ablate", prompt_tokens=60))
 
 
 def test_honest_evictions_are_those_of_the_bounds():

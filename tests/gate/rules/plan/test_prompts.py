@@ -1,15 +1,15 @@
-"""The same prompts in every compared arm, distinct ones, unedited, their needles out of sight."""
-
 import pytest
 
 from reports.report import Imported
 from tests.gate.asking import ask
-from tests.gate.cases.plan import needle_in_window, same_prompt_twice
-from tests.gate.edits import set_first_row, set_rows
+from tests.gate.cases.plan import same_prompt_twice
+from tests.gate.edits import set_first_row
 from tests.gate.honest import Setup, measured_code, measured_niah
 
 NIAH = measured_niah(Setup(samples=2, repeats=1))
+
 CODE = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))
+
 OTHER = "sha256:" + "5" * 64
 
 
@@ -68,29 +68,3 @@ def test_an_edited_prompt_leaves_a_stale_digest(changes):
 def test_a_missing_digest_of_the_workload_is_withheld():
     report = NIAH.replace(workload=NIAH.workload.replace(digest=None))
     assert [finding.severity for finding in ask("WORKLOAD_DIGEST", report)] == ["withheld"]
-
-
-def exposed(report):
-    return [finding.sample for finding in ask("NEEDLE_EXPOSED", report, "restoration_recall/identity")]
-
-
-def test_a_needle_in_the_window_or_sink_is_exposed():
-    assert exposed(NIAH) == []
-    assert exposed(needle_in_window(NIAH)) == [0]
-    assert exposed(prompt_edit(NIAH, needle_first=2)) == [0]
-
-
-@pytest.mark.parametrize("field", ["needle_first", "needle_last", "question_first"])
-def test_a_needle_that_nobody_located_may_be_anywhere(field):
-    assert exposed(prompt_edit(NIAH, **{field: None})) == [0]
-
-
-def test_the_window_counts_back_from_the_question():
-    question = NIAH.workload.prompts[0].question_first
-    assert exposed(prompt_edit(NIAH, needle_last=question - 65, needle_first=question - 70)) == []
-    assert exposed(prompt_edit(NIAH, needle_last=question - 64, needle_first=question - 70)) == [0]
-
-
-def test_rows_of_no_prompt_are_exposed():
-    report = set_rows(NIAH, "identity", sample=0)
-    assert exposed(report.replace(workload=report.workload.replace(prompts=()))) == [0]

@@ -1,15 +1,31 @@
-"""The audit of lossy streams explains where they leave the oracle's."""
-
 from typing import Any
+
+import pytest
 
 from reports.records.measurement import Mismatch
 from reports.report import Report
 from tests.gate.asking import ask, found, named
 from tests.gate.cases.recall import say
 from tests.gate.edits import edit_arm
-from tests.gate.honest import Setup, measured_niah
+from tests.gate.honest import Setup, measured_code, measured_niah
 
-CODE = "STREAM_AUDIT_SILENT"
+CODE = measured_code(Setup(samples=2, repeats=2, max_new_tokens=12, draft_arms=("ngram",)))
+
+NIAH = measured_niah(Setup(samples=2, repeats=1))
+
+
+def audited(report, arm, *misses):
+    """The audit of the arm's first row, with these mismatches."""
+
+    def edit(one):
+        first = one.stream_audit.streams[0].replace(mismatches=misses)
+        others = tuple(s for s in one.stream_audit.streams if (s.sample, s.repeat) != (0, 0))
+        return one.replace(stream_audit=one.stream_audit.replace(streams=(first, *others)))
+
+    return edit_arm(report, arm, edit)
+
+
+SILENT = "STREAM_AUDIT_SILENT"
 
 
 def niah() -> Report:
@@ -17,7 +33,7 @@ def niah() -> Report:
     return measured_niah(Setup(samples=5, repeats=1))
 
 
-def audited(report: Report, name: str, mismatches: tuple[Mismatch, ...]) -> Report:
+def seen_otherwise(report: Report, name: str, mismatches: tuple[Mismatch, ...]) -> Report:
     """The audit of an arm's first stream with these mismatches."""
 
     def edit(arm: Any) -> Any:
@@ -33,30 +49,72 @@ def first_tokens(report: Report) -> tuple[int, int]:
     return ids["ablate"][0], ids["oracle"][0]
 
 
+@pytest.mark.parametrize(
+    ("miss", "faulty"),
+    [
+        (Mismatch(position=99, emitted=1, argmax=2, gap=0.001), True),
+        (Mismatch(position=3, emitted=1, argmax=2, gap=0.001), True),
+        (Mismatch(position=3, emitted=CODE.arms[2].measurements[0].token_ids[3], argmax=2, gap=-0.5), True),
+        (Mismatch(position=3, emitted=CODE.arms[2].measurements[0].token_ids[3], argmax=2, gap=0.001), False),
+    ],
+)
+def test_an_audit_fits_its_stream(miss, faulty):
+    assert bool(ask("STREAM_AUDIT_MISMATCH", audited(CODE, "fused_ngram", miss))) is faulty
+
+
+def test_an_audit_of_a_row_that_is_not_there_fits_nothing():
+    report = edit_arm(CODE, "fused_ngram", lambda arm: arm.replace(measurements=arm.measurements[1:]))
+    assert ask("STREAM_AUDIT_MISMATCH", report)
+
+
+def test_one_audit_serves_all_rows_with_that_stream():
+    assert len(CODE.arms[2].measurements) == 4
+    assert len(CODE.arms[2].stream_audit.streams) == 2
+    assert not ask("STREAM_UNAUDITED", CODE)
+
+
+def test_a_changed_stream_is_not_audited_by_its_twin():
+    report = edit_arm(
+        CODE,
+        "fused_ngram",
+        lambda arm: arm.replace(
+            measurements=tuple(
+                row.replace(token_ids=(*row.token_ids[:-1], 7)) if row.repeat == 1 else row for row in arm.measurements
+            )
+        ),
+    )
+    assert [finding.found for finding in ask("STREAM_UNAUDITED", report)] == ["2"]
+
+
+def test_controls_need_no_audit():
+    report = edit_arm(NIAH, "needle_free", lambda arm: arm.replace(stream_audit=None))
+    assert not ask("STREAM_UNAUDITED", report)
+
+
 def test_a_departure_is_recorded_with_the_oracles_token_as_the_verifiers_choice() -> None:
     report = niah()
     said, wanted = first_tokens(report)
-    assert not ask(CODE, report)
-    assert found(CODE, audited(report, "ablate", ())) == ["None"]
+    assert not ask(SILENT, report)
+    assert found(SILENT, seen_otherwise(report, "ablate", ())) == ["None"]
     other = Mismatch(position=0, emitted=said, argmax=wanted + 1, gap=2.0)
-    assert found(CODE, audited(report, "ablate", (other,))) == [str(wanted + 1)]
+    assert found(SILENT, seen_otherwise(report, "ablate", (other,))) == [str(wanted + 1)]
     later = Mismatch(position=1, emitted=said, argmax=wanted, gap=2.0)
-    assert found(CODE, audited(report, "ablate", (later,))) == ["None"]
+    assert found(SILENT, seen_otherwise(report, "ablate", (later,))) == ["None"]
 
 
 def test_where_the_oracle_itself_took_the_other_side_of_a_tie_nothing_is_wrong() -> None:
     report = niah()
     said, wanted = first_tokens(report)
     tie = Mismatch(position=0, emitted=wanted, argmax=said, gap=1e-4)
-    assert not ask(CODE, audited(audited(report, "ablate", ()), "oracle", (tie,)))
+    assert not ask(SILENT, seen_otherwise(seen_otherwise(report, "ablate", ()), "oracle", (tie,)))
 
 
 def test_a_control_that_says_what_the_oracle_says_has_nothing_to_explain() -> None:
-    assert not ask(CODE, say(niah(), "ablate", "oracle", range(5)))
+    assert not ask(SILENT, say(niah(), "ablate", "oracle", range(5)))
 
 
 def test_a_control_without_an_audit_is_none() -> None:
     report = edit_arm(niah(), "ablate", lambda arm: arm.replace(stream_audit=None))
-    assert not ask(CODE, report)
+    assert not ask(SILENT, report)
     claim = named(report, "restoration_recall/identity")
     assert [finding.field for finding in ask("CONTROL_MISSING", report, claim)] == ["stream_audit"]

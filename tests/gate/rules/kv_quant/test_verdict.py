@@ -1,0 +1,42 @@
+from reports.report import Report
+from tests.gate.asking import ask, found
+from tests.gate.cases.bases import kv_quant
+from tests.gate.cases.kv_quant import edit_codec, flip_verdict
+
+
+def samples(report: Report, name: str, **changes: object) -> Report:
+    """Every sample of a codec edited."""
+    return edit_codec(
+        report, name, lambda arm: arm.replace(samples=tuple(row.replace(**changes) for row in arm.samples))
+    )
+
+
+def bits(report: Report, name: str, wanted: float) -> Report:
+    """A codec's stored bytes set to give `wanted` bits a value."""
+    return edit_codec(
+        report,
+        name,
+        lambda arm: arm.replace(
+            samples=tuple(row.replace(stored_bytes=round(wanted * row.values / 8)) for row in arm.samples)
+        ),
+    )
+
+
+def without(report: Report, name: str) -> Report:
+    """A codec removed."""
+    assert report.kv_quant is not None
+    arms = tuple(arm for arm in report.kv_quant.arms if arm.name != name)
+    return report.replace(kv_quant=report.kv_quant.replace(arms=arms))
+
+
+def test_a_verdict_follows_from_bits_error_and_recall() -> None:
+    assert not ask("KVQUANT_VERDICT", kv_quant())
+    assert found("KVQUANT_VERDICT", flip_verdict(kv_quant())) == ["true"]
+    assert found("KVQUANT_VERDICT", bits(kv_quant(), "hadamard_e8", 4.6)) == ["true"]
+    assert found("KVQUANT_VERDICT", samples(kv_quant(), "hadamard_e8", correct=False)) == ["true"]
+
+
+def test_a_verdict_that_nothing_gives_is_withheld() -> None:
+    findings = ask("KVQUANT_VERDICT", without(kv_quant(), "affine4"))
+    assert {finding.severity for finding in findings} == {"withheld"}
+    assert len(findings) == 3

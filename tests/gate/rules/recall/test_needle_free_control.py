@@ -1,0 +1,72 @@
+import pytest
+
+from reports.records.measurement import Measurement
+from reports.report import Report
+from tests.gate.asking import ask, found
+from tests.gate.edits import edit_arm, edit_rows, set_first_row, without_arm
+from tests.gate.honest import Setup, measured_niah
+
+CLAIM, ORACLE, NATIVE = "restoration_recall/identity", "oracle_recall/oracle", "native_baseline_recall/native"
+
+
+def niah(samples: int = 5, **changes: object) -> Report:
+    """A needle report, each prompt once."""
+    return measured_niah(Setup(**({"samples": samples, "repeats": 1} | changes)))  # type: ignore[arg-type]
+
+
+def restoration(report: Report, name: str, **changes: object) -> Report:
+    """An arm's restoration edited."""
+    return edit_arm(report, name, lambda arm: arm.replace(restoration=arm.restoration.replace(**changes)))
+
+
+def _rows(report: Report, name: str) -> tuple[Measurement, ...]:
+    return next(arm for arm in report.arms if arm.name == name).measurements
+
+
+def prompts(report: Report, which: str, **changes: object) -> Report:
+    """The prompts of a set edited."""
+    assert report.workload is not None
+    edited = tuple(p.replace(**changes) if p.prompt_set == which else p for p in report.workload.prompts)
+    return report.replace(workload=report.workload.replace(prompts=edited))
+
+
+def test_every_recall_claim_needs_the_needle_free_control() -> None:
+    for claim in (CLAIM, ORACLE):
+        assert not ask("NEEDLE_CONTROL", niah(), claim)
+        assert found("NEEDLE_CONTROL", without_arm(niah(), "needle_free"), claim) == ["none"]
+
+
+@pytest.mark.parametrize("text", ["{}", "it is {}.", "{}7", "Note 3: {}", "x<turn|>{}"])
+def test_a_code_said_without_its_needle_is_no_recall_however_it_is_said(text: str) -> None:
+    report = niah()
+    assert report.workload is not None
+    code = report.workload.prompts[0].answer or ""
+    assert code
+    report = set_first_row(report, "needle_free", text=text.format(code.lower()))
+    assert ask("NEEDLE_CONTROL", report, CLAIM)
+
+
+def test_the_needle_free_control_is_the_oracle_on_other_prompts_of_the_same_length() -> None:
+    report = niah()
+    fewer = edit_arm(report, "needle_free", lambda arm: arm.replace(measurements=arm.measurements[1:]))
+    bounded = next(arm for arm in report.arms if arm.name == "ablate").restoration
+    main = {row.sample: row.prompt_digest for row in _rows(report, "oracle")}
+    for wrong in (
+        fewer,
+        edit_arm(report, "needle_free", lambda arm: arm.replace(engine="incremental")),
+        edit_arm(report, "needle_free", lambda arm: arm.replace(restoration=bounded)),
+        set_first_row(report, "needle_free", text=None),
+        set_first_row(report, "needle_free", token_ids=()),
+        edit_rows(report, "needle_free", lambda row: row.replace(prompt_digest=main[row.sample])),
+        prompts(report, "needle_free", token_count=12),
+        prompts(report, "needle_free", digest=None),
+        prompts(report, "main", answer=None),
+    ):
+        assert ask("NEEDLE_CONTROL", wrong, CLAIM)
+
+
+def test_a_twin_may_be_a_line_longer_or_shorter() -> None:
+    report = niah()
+    assert report.workload is not None
+    count = report.workload.prompts[0].token_count or 0
+    assert not ask("NEEDLE_CONTROL", prompts(niah(1), "needle_free", token_count=count - 20), ORACLE)

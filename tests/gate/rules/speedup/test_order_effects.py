@@ -1,0 +1,64 @@
+import pytest
+
+from reports.report import Report
+from tests.gate.asking import ask, found
+from tests.gate.edits import edit_rows, scale, set_plan, set_rows
+from tests.gate.honest import Setup, measured_code
+
+CLAIM = "decode_speedup/native"
+
+
+def quiet(**changes: object) -> Report:
+    """A native loop at 1 / 1.1 of the oracle, on a machine without noise."""
+    setup = {"samples": 5, "repeats": 3, "max_new_tokens": 40, "draft_arms": ("native",), "noise": 1e-6}
+    return measured_code(Setup(**(setup | changes)))  # type: ignore[arg-type]
+
+
+def second_slower(report: Report, factor: float) -> Report:
+    """Whoever runs second is slower; here the native loop is."""
+    oracle = next(arm for arm in report.arms if arm.name == "oracle")
+    places = {(row.sample, row.repeat): row.order or 0 for row in oracle.measurements}
+    return scale(report, "native", decode=factor, where=lambda row: (row.order or 0) > places[row.sample, row.repeat])
+
+
+def cold(report: Report, factor: float, **stages: bool) -> Report:
+    """The first run of the oracle takes `factor` times as long."""
+    scaled = dict.fromkeys(stages, factor)
+    return scale(report, "oracle", where=lambda row: (row.sample, row.repeat) == (0, 0), **scaled)
+
+
+def test_order_is_recorded_and_alternates() -> None:
+    report = quiet()
+    assert not ask("SPEEDUP_ORDER", report, CLAIM)
+    assert found("SPEEDUP_ORDER", set_rows(report, "native", order=None), CLAIM) == ["0 first, 0 second"]
+    always_last = edit_rows(report, "native", lambda row: row.replace(order=(row.order or 0) + 1000))
+    assert found("SPEEDUP_ORDER", always_last, CLAIM) == ["0 first, 15 second"]
+
+
+def test_a_ratio_that_depends_on_the_order_is_found_beyond_its_intervals_only() -> None:
+    assert ask("SPEEDUP_ORDER", second_slower(quiet(), 1.02), CLAIM)
+    assert not ask("SPEEDUP_ORDER", second_slower(quiet(noise=0.05), 1.005), CLAIM)
+
+
+@pytest.mark.parametrize(("drift", "fires"), [(0.08, False), (0.13, True)])
+def test_the_baseline_may_drift_less_than_the_effect(drift: float, fires: bool) -> None:
+    assert bool(ask("SPEEDUP_DRIFT", quiet(drift=drift), CLAIM)) is fires
+
+
+@pytest.mark.parametrize("stage", ["decode", "prefill"])
+@pytest.mark.parametrize(("factor", "fires"), [(1.49, False), (1.51, True)])
+def test_a_first_run_of_one_and_a_half_times_paid_for_a_warm_up(stage: str, factor: float, fires: bool) -> None:
+    report = set_plan(cold(quiet(), factor, **{stage: True}), warmups=())
+    assert bool(ask("SPEEDUP_WARMUP", report, CLAIM)) is fires
+
+
+def test_a_recorded_warm_up_is_enough_and_one_of_no_runs_is_none() -> None:
+    report = cold(quiet(), 3.0, decode=True)
+    assert not ask("SPEEDUP_WARMUP", report, CLAIM)
+    assert report.plan is not None
+    assert report.plan.warmups is not None
+    empty = tuple(warmup.replace(runs=0) for warmup in report.plan.warmups)
+    assert ask("SPEEDUP_WARMUP", set_plan(report, warmups=empty), CLAIM)
+    others = tuple(warmup for warmup in report.plan.warmups if warmup.arm != "oracle")
+    assert ask("SPEEDUP_WARMUP", set_plan(report, warmups=others), CLAIM)
+    assert ask("SPEEDUP_WARMUP", report.replace(plan=None), CLAIM)

@@ -1,0 +1,129 @@
+import pytest
+
+from gate.judging.judge import conclude, judge
+from gate.rules.streams.divergence import NEAR_TIE_GAP, NEAR_TIE_GAP_BFLOAT16, NEAR_TIE_GAP_FLOAT16
+from reports.records.measurement import Mismatch
+from tests.gate.asking import ask
+from tests.gate.edits import edit_arm, edit_first_row, set_first_row, set_rows, set_verifier
+from tests.gate.honest import Setup, measured_code, measured_niah
+
+CODE = measured_code(Setup(samples=2, repeats=2, max_new_tokens=12, draft_arms=("ngram",)))
+
+NIAH = measured_niah(Setup(samples=2, repeats=1))
+
+
+def other_token(report, arm, place, token=7):
+    def edit(row):
+        ids = (*row.token_ids[:place], token, *row.token_ids[place + 1 :])
+        return row.replace(token_ids=ids, text=f"{row.text}'")
+
+    return edit_first_row(report, arm, edit)
+
+
+def audited(report, arm, *misses):
+    """The audit of the arm's first row, with these mismatches."""
+
+    def edit(one):
+        first = one.stream_audit.streams[0].replace(mismatches=misses)
+        others = tuple(s for s in one.stream_audit.streams if (s.sample, s.repeat) != (0, 0))
+        return one.replace(stream_audit=one.stream_audit.replace(streams=(first, *others)))
+
+    return edit_arm(report, arm, edit)
+
+
+def astray(role, engine):
+    """A report that stands, in which the arm with the drafter model plays `role` in `engine` and leaves the oracle."""
+    report = edit_arm(measured_code(Setup()), "fused_dflash", lambda arm: arm.replace(role=role, engine=engine))
+    place = report.arms[0].measurements[0].token_ids[5] + 1
+    told = [row for row in report.arms[2].measurements if row.sample == 0]
+    miss = Mismatch(position=5, emitted=place, argmax=place - 1, gap=0.5)
+
+    def leave(arm):
+        rows = (row.replace(token_ids=(*row.token_ids[:5], place, *row.token_ids[6:])) for row in told)
+        others = [row for row in arm.measurements if row.sample != 0]
+        streams = (s.replace(mismatches=(miss,)) if s.sample == 0 else s for s in arm.stream_audit.streams)
+        audit = arm.stream_audit.replace(streams=tuple(streams))
+        return arm.replace(measurements=(*rows, *others), stream_audit=audit)
+
+    return report, edit_arm(report, "fused_dflash", leave)
+
+
+def test_a_token_that_is_not_the_argmax_diverges():
+    report = audited(CODE, "fused_ngram", Mismatch(position=3, emitted=1, argmax=2, gap=0.5))
+    assert [finding.found for finding in ask("STREAM_DIVERGENCE", report)] == ["0.5"]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "gap", "diverges"),
+    [
+        ("float32", NEAR_TIE_GAP.value, False),
+        ("float32", NEAR_TIE_GAP.value * 1.01, True),
+        ("bfloat16", NEAR_TIE_GAP_BFLOAT16.value, False),
+        ("bfloat16", NEAR_TIE_GAP_BFLOAT16.value * 1.01, True),
+        ("float16", NEAR_TIE_GAP_FLOAT16.value * 1.01, True),
+        (None, NEAR_TIE_GAP.value * 1.01, True),
+    ],
+)
+def test_a_tie_is_as_wide_as_the_verifiers_precision(dtype, gap, diverges):
+    report = audited(CODE, "fused_ngram", Mismatch(position=3, emitted=1, argmax=2, gap=gap))
+    assert bool(ask("STREAM_DIVERGENCE", set_verifier(report, dtype=dtype))) is diverges
+
+
+def test_a_stream_that_leaves_the_oracles_must_tie_there():
+    report = other_token(CODE, "fused_ngram", 5)
+    assert [finding.found for finding in ask("STREAM_DIVERGENCE", report)] == ["differs at token 5"]
+    tie = Mismatch(position=5, emitted=7, argmax=8, gap=0.001)
+    assert not ask("STREAM_DIVERGENCE", audited(report, "fused_ngram", tie))
+    elsewhere = Mismatch(position=4, emitted=7, argmax=8, gap=0.001)
+    assert ask("STREAM_DIVERGENCE", audited(report, "fused_ngram", elsewhere))
+
+
+def test_a_stream_that_ends_before_the_oracles_diverges():
+    report = edit_first_row(CODE, "fused_ngram", lambda row: row.replace(token_ids=row.token_ids[:-2]))
+    assert [finding.found for finding in ask("STREAM_DIVERGENCE", report)] == ["differs at token 10"]
+
+
+def test_repeats_of_one_arm_are_compared_too():
+    def last(row):
+        return row.replace(token_ids=(*row.token_ids[:-1], 7))
+
+    report = edit_arm(
+        CODE,
+        "oracle",
+        lambda arm: arm.replace(measurements=tuple(last(row) if row.repeat == 1 else row for row in arm.measurements)),
+    )
+    assert {finding.arm for finding in ask("STREAM_DIVERGENCE", report)} >= {"oracle"}
+
+
+def test_a_peer_of_another_project_that_goes_astray_loses_its_own_claims_and_no_others():
+    before, after = (conclude(report) for report in astray("peer", "mlx-lm-speculative"))
+    assert before.gate.verdict == "admissible"
+    assert after.gate.verdict == "admissible", "what a peer does is a result of the run"
+    told = {claim.name: claim for claim in after.claims}
+    for claim in told.values():
+        assert (claim.status == "withheld") is (
+            claim.arm == "fused_dflash" or claim.name in {one.name for one in before.claims if one.status == "withheld"}
+        )
+    assert told["decode_speedup/fused_ngram"].status == "admitted"
+    assert "STREAM_DIVERGENCE" in told["decode_speedup/fused_dflash"].withheld_by
+    boasted = tuple(
+        claim.replace(status="claimed", withheld_by=()) if claim.arm == "fused_dflash" else claim
+        for claim in after.claims
+    )
+    assert "STREAM_DIVERGENCE" in {violation.code for violation in judge(after.replace(claims=boasted)).violations}
+
+
+@pytest.mark.parametrize(("role", "engine"), [("sut", "mlx-lm-speculative"), ("peer", "fused"), ("sut", "fused")])
+def test_neither_our_own_engine_nor_a_system_under_test_is_such_a_peer(role, engine):
+    assert conclude(astray(role, engine)[1]).gate.verdict == "invalid"
+
+
+def test_a_lossy_arm_may_say_what_it_likes():
+    assert NIAH.arms[3].name == "ablate"
+    assert not ask("STREAM_DIVERGENCE", NIAH)
+
+
+def test_texts_are_compared_where_ids_are_missing():
+    report = set_rows(set_rows(CODE, "oracle", token_ids=None), "fused_ngram", token_ids=None)
+    assert not ask("STREAM_DIVERGENCE", report)
+    assert ask("STREAM_DIVERGENCE", set_first_row(report, "fused_ngram", text="something else"))
