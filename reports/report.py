@@ -1,13 +1,12 @@
 """The schema-2 report, and how it is read from and written to a file."""
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, ValidationError
 
+from reports.atomic_file import write_atomically
 from reports.records.claims import Claim
 from reports.records.codec_rows import KvQuantResult
 from reports.records.drafter_parity import ParityResult
@@ -106,24 +105,3 @@ def write_report(report: Report, path: Path) -> None:
         OSError: the folder is not writable or the disk is full; the old file, if any, is untouched.
     """
     write_atomically(report_bytes(report), path)
-
-
-def write_atomically(data: bytes, path: Path) -> None:
-    """Write beside `path`, flush to disk, then rename over it.
-
-    Raises:
-        OSError: nothing was replaced and no temporary file is left.
-    """
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from reports.report import SCHEMA_VERSION, Report, write_atomically
+from reports.atomic_file import write_atomically
+from reports.report import SCHEMA_VERSION, Report
 
 SCHEMA_PATH = Path(__file__).with_name(f"report.v{SCHEMA_VERSION}.schema.json")
 

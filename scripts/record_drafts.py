@@ -14,8 +14,8 @@ from harness.engines.registry import DrafterRequest
 from harness.plans.preset import ParityPreset
 from harness.plans.preset_file import load_preset
 from harness.runs.loaded_verifier import open_lab
+from reports.atomic_file import write_atomically
 from reports.records.recorded_drafts import RecordedDrafts
-from reports.report import write_atomically
 from workloads.code import Code
 
 COMPUTED = ("torch", "mlx", "mlx-lm")

@@ -11,7 +11,7 @@ from harness.checks.reference_logits import file_stem, record
 from harness.checks.verify_model import reference_logits
 from harness.models.faithfulness import text_digest
 from harness.models.resolve import resolve
-from reports.report import write_atomically
+from reports.atomic_file import write_atomically
 
 
 def main(name: str) -> None:

@@ -19,7 +19,7 @@ from harness.models.faithfulness import load_faithfulness
 from harness.models.gguf.convert import WEIGHTS, convert
 from harness.models.registry import ModelEntry, PackageSource, ShippedSource, registry
 from harness.models.resolve import RECORD, ConversionRecord, ResolvedModel, resolve
-from reports.report import write_atomically
+from reports.atomic_file import write_atomically
 
 
 def ensure(name: str) -> ResolvedModel:

@@ -26,8 +26,8 @@ from pydantic import ValidationError
 from harness.base.errors import ModelError
 from harness.models.cache import cache_root
 from harness.models.folder import weight_files
+from reports.atomic_file import write_atomically
 from reports.records.record import Digest, Record
-from reports.report import write_atomically
 
 _CHUNK = 8 * 1024**2
 _PIECES, _PIECE = 256, 4096

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from harness.base.errors import ModelError
 from harness.models.cache import CACHE_VARIABLE, cache_root
 from harness.models.identity import ModelIdentity
+from reports.atomic_file import write_atomically
 from reports.records.provenance import Faithfulness
 from reports.records.record import digest_of
-from reports.report import write_atomically
 
 LIBRARIES = ("mlx", "mlx-lm", "transformers", "tokenizers")
 """What runs a model and splits its text; an upgrade of one makes the comparison another."""

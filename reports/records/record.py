@@ -33,6 +33,7 @@ class Record(BaseModel):
         allow_inf_nan=False,
         str_max_length=4_000_000,
         ser_json_inf_nan="strings",
+        defer_build=True,  # most commands need few records: what validates one is made when the first is validated
     )
 
     def replace(self, **changes: Any) -> Self:

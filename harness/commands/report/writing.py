@@ -12,7 +12,7 @@ def write_made_from(source: Path, data: bytes, out: Path) -> None:
     Raises:
         OutputError: the folder is not writable, the disk is full, or `out` is a folder or the source itself.
     """
-    from reports.report import write_atomically
+    from reports.atomic_file import write_atomically
 
     try:
         if out.is_dir():

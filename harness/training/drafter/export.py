@@ -13,7 +13,7 @@ from harness.engines.dflash_config import FULL, DflashConfig
 from harness.engines.draft_vocab import CONFIG_KEY, TENSOR
 from harness.models.digest import weights_digest
 from harness.training.drafter.net import DrafterNet
-from reports.report import write_atomically
+from reports.atomic_file import write_atomically
 
 WEIGHTS, CONFIG, MANIFEST = "model.safetensors", "config.json", "manifest.json"
 

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from harness.base.errors import ModelError, UsageError
 from harness.training.corpus import Corpus, CorpusRecipe
 from harness.training.drafter.verifier import Continued, TorchVerifier
-from reports.report import write_atomically
+from reports.atomic_file import write_atomically
 
 RECIPE = "corpus.json"
 HELD_OUT = "held-out.safetensors"

@@ -27,8 +27,8 @@ from harness.training.drafter.recipe import DrafterManifest, Progress, TrainingR
 from harness.training.drafter.shards import Shards
 from harness.training.drafter.start import Start
 from harness.training.drafter.verifier import Continued, TorchVerifier
+from reports.atomic_file import write_atomically
 from reports.records.provenance import Package
-from reports.report import write_atomically
 
 PACKAGES = ("k3", "torch", "transformers", "tokenizers", "numpy", "safetensors")
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}

@@ -10,7 +10,7 @@ from harness.base.errors import OutputError
 from harness.models.digest import compute_digest
 from harness.models.f_theta_folder import CONFIG_TEXT, MANIFEST, WEIGHTS, FThetaManifest
 from harness.training.f_theta.fit import Ridge
-from reports.report import write_atomically
+from reports.atomic_file import write_atomically
 
 
 def export(out: Path, manifest: FThetaManifest, maps: Ridge) -> FThetaManifest:
