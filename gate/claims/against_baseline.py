@@ -10,7 +10,7 @@ from reports.records.claims import (
 from reports.records.measurement import Arm
 
 
-def sides(view: ReportView, claim: BaseClaim) -> tuple[Arm, Arm] | None:
+def compared_arms(view: ReportView, claim: BaseClaim) -> tuple[Arm, Arm] | None:
     """The claim's arm and its baseline; none if the report lacks one of them or they are the same."""
     arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
     return (arm, baseline) if arm is not None and baseline is not None and arm is not baseline else None

@@ -15,7 +15,7 @@ SEVERITIES = {
 }
 
 
-def facts(rule: Rule) -> Iterator[tuple[str, str]]:
+def rule_story(rule: Rule) -> Iterator[tuple[str, str]]:
     """Label and text of each part of the story, in the order it is told."""
     yield "Catches", rule.catches
     yield "Why", rule.why
@@ -29,7 +29,7 @@ def facts(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "Good", rule.example.good
 
 
-def claim_facts(kind: ClaimKind) -> Iterator[tuple[str, str]]:
+def claim_story(kind: ClaimKind) -> Iterator[tuple[str, str]]:
     """The same of a kind of claim: what it asserts, how it is computed, which rules stand in its way."""
     yield "Asserts", kind.asserts
     yield "Computed", kind.computed
@@ -77,13 +77,13 @@ def threshold_line(threshold: AnyThreshold) -> str:
 
 def text_story(rule: Rule) -> str:
     """The story in plain lines, the code and title first."""
-    lines = [f"{rule.code}: {rule.title}", *(f"{label}: {text}" for label, text in facts(rule))]
+    lines = [f"{rule.code}: {rule.title}", *(f"{label}: {text}" for label, text in rule_story(rule))]
     return "\n".join(lines)
 
 
 def markdown_story(rule: Rule) -> str:
     """The story as a Markdown list, without a heading."""
-    return "\n".join(f"- **{label}.** {_markdown(text)}" for label, text in facts(rule))
+    return "\n".join(f"- **{label}.** {_markdown(text)}" for label, text in rule_story(rule))
 
 
 def markdown_claim(kind: ClaimKind) -> str:

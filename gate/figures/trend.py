@@ -14,7 +14,7 @@ MOST_ROWS = 200
 LARGEST = 700.0
 """Logarithm of the largest factor told; beyond it floats overflow."""
 
-Point = tuple[int, float, int]
+TimedRun = tuple[int, float, int]
 """Place in the run, logarithm of the rate, sample."""
 
 
@@ -25,7 +25,7 @@ def drift(arm: Arm, metric: str) -> float | None:
     prompts are not compared; where no sample was repeated across a third of the run, over all pairs. None unless
     three rows record order and rate.
     """
-    points = _points(arm, metric)
+    points = _timed_runs(arm, metric)
     if len(points) < 3:
         return None
     span = points[-1][0] - points[0][0]
@@ -39,7 +39,7 @@ def drift(arm: Arm, metric: str) -> float | None:
     return math.exp(max(-LARGEST, min(LARGEST, change)))
 
 
-def _points(arm: Arm, metric: str) -> list[Point]:
+def _timed_runs(arm: Arm, metric: str) -> list[TimedRun]:
     points = []
     for row in arm.measurements:
         rate = rate_of(row, metric)

@@ -1,4 +1,4 @@
-"""Applying every rule to a report: what fired, how gravely, and which claims it stands in the way of."""
+"""Applying every rule to a report: what they hit, how gravely, and which claims it stands in the way of."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from reports.untrusted.one_line import one_line
 
 
 @dataclass(frozen=True)
-class Fired:
+class RuleHit:
     """A finding with its rule and the claims it blocks (all of them, asserted or not)."""
 
     rule: Rule
@@ -30,26 +30,28 @@ class Fired:
         return broken or self.crashed or any(name in asserted for name in self.blocked)
 
 
-def apply_all(view: ReportView) -> list[Fired]:
+def apply_all(view: ReportView) -> list[RuleHit]:
     """Every finding of every rule, in the order of their codes."""
-    fired: list[Fired] = []
+    hits: list[RuleHit] = []
     for rule in all_rules():
         if rule.evidence is not None:
-            fired += _apply_evidence(rule, rule.evidence, view)
+            hits += _apply_evidence(rule, rule.evidence, view)
         elif rule.claim is not None:
-            fired += _apply_claim(rule, rule.claim, view)
-    return fired
+            hits += _apply_claim(rule, rule.claim, view)
+    return hits
 
 
-def _apply_evidence(rule: Rule, check: Callable[[ReportView], Iterator[Finding]], view: ReportView) -> Iterator[Fired]:
+def _apply_evidence(
+    rule: Rule, check: Callable[[ReportView], Iterator[Finding]], view: ReportView
+) -> Iterator[RuleHit]:
     findings, crash = _guarded(lambda: check(view))
     for finding in findings:
-        yield Fired(rule, finding, _blocked(rule, finding, view))
+        yield RuleHit(rule, finding, _blocked(rule, finding, view))
     if crash is not None:
         yield _crashed(rule, crash, view)
 
 
-def _apply_claim(rule: Rule, check: ClaimCheck, view: ReportView) -> Iterator[Fired]:
+def _apply_claim(rule: Rule, check: ClaimCheck, view: ReportView) -> Iterator[RuleHit]:
     """Findings of a claim rule; one that several claims share is one finding."""
     merged: dict[Finding, list[str]] = {}
     for claim in view.report.claims:
@@ -61,7 +63,7 @@ def _apply_claim(rule: Rule, check: ClaimCheck, view: ReportView) -> Iterator[Fi
         if crash is not None:
             yield _crashed(rule, crash, view)
     for finding, names in merged.items():
-        yield Fired(rule, finding, tuple(dict.fromkeys(names)))
+        yield RuleHit(rule, finding, tuple(dict.fromkeys(names)))
 
 
 def _guarded(run: Callable[[], Iterator[Finding]]) -> tuple[list[Finding], Exception | None]:
@@ -75,9 +77,9 @@ def _guarded(run: Callable[[], Iterator[Finding]]) -> tuple[list[Finding], Excep
     return found, None
 
 
-def _crashed(rule: Rule, error: Exception, view: ReportView) -> Fired:
+def _crashed(rule: Rule, error: Exception, view: ReportView) -> RuleHit:
     message = f"the rule itself failed ({type(error).__name__}: {error}); what cannot be judged is not admitted"
-    return Fired(rule, Finding(message, severity="invalid"), names_of(view.report.claims), crashed=True)
+    return RuleHit(rule, Finding(message, severity="invalid"), names_of(view.report.claims), crashed=True)
 
 
 def _blocked(rule: Rule, finding: Finding, view: ReportView) -> tuple[str, ...]:

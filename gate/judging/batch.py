@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gate.judging.judge_evidence import judge_evidence
 from gate.judging.judged_file import JudgedFile
-from gate.judging.retractions_near import RetractionFinder
+from gate.judging.retractions_in_force import RetractionFinder
 from gate.rules.parity.shown_parity import parity_shown
 from reports.reading import Evidence, evidence_of, find_files, read_evidence
 from reports.report import Report

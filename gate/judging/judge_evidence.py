@@ -5,16 +5,14 @@ from dataclasses import replace
 
 from gate.judging.judge import JudgedClaim, Judgement, judge
 from gate.judging.judged_file import JudgedFile
+from gate.rulebook.rule import Rule
+from gate.rules.files.retraction import RETRACTED
+from gate.rules.files.schema import LEGACY_SCHEMA, SCHEMA_INVALID, UNREADABLE
 from reports.reading import Evidence, Invalid, Legacy, NotAReport, Unreadable
 from reports.records.verdict import Verdict, Violation
 from reports.report import Report
 from reports.retractions import Retraction
 from reports.untrusted.one_line import one_line
-
-UNREADABLE = "UNREADABLE"
-SCHEMA_INVALID = "SCHEMA_INVALID"
-LEGACY_SCHEMA = "LEGACY_SCHEMA"
-RETRACTED = "RETRACTED"
 
 
 def judge_evidence(
@@ -30,7 +28,7 @@ def judge_evidence(
     taken_back = tuple(_retracted(entry, report) for entry in about)
     match evidence.outcome:
         case Report() as own:
-            return _judged(evidence, judge(own, taken_back, parity))
+            return _of_report(evidence, judge(own, taken_back, parity))
         case Legacy(problem=problem):
             return _legacy(evidence, report, problem, taken_back)
         case NotAReport(reason=reason):
@@ -41,7 +39,7 @@ def judge_evidence(
             return _file(evidence, "invalid", (_violation(SCHEMA_INVALID, message), *taken_back))
 
 
-def _judged(evidence: Evidence, judgement: Judgement) -> JudgedFile:
+def _of_report(evidence: Evidence, judgement: Judgement) -> JudgedFile:
     file = _file(evidence, judgement.verdict, judgement.violations)
     return replace(file, claims=judgement.claims, reasons=judgement.reasons, headlines=judgement.headlines)
 
@@ -54,7 +52,7 @@ def _legacy(
     schema = f"schema {version}" if version is not None else "a file without a schema version"
     message = f"{schema} is grandfathered as non-evidence and never citable; measure again"
     violation = _violation(LEGACY_SCHEMA, f"{message} ({problem})" if problem else message)
-    codes = (LEGACY_SCHEMA, *((RETRACTED,) if taken_back else ()))
+    codes = (LEGACY_SCHEMA.code, *((RETRACTED.code,) if taken_back else ()))
     claims = tuple(
         JudgedClaim(name=claim.name, metric=claim.metric, value=claim.value, status="withheld", withheld_by=codes)
         for claim in (report.claims if report is not None else ())
@@ -97,5 +95,5 @@ def _retracted(entry: Retraction, report: Report | None) -> Violation:
     return _violation(RETRACTED, message, named)
 
 
-def _violation(code: str, message: str, claims: tuple[str, ...] = ()) -> Violation:
-    return Violation(code=code, message=one_line(message, 1000), claims=claims)
+def _violation(rule: Rule, message: str, claims: tuple[str, ...] = ()) -> Violation:
+    return Violation(code=rule.code, message=one_line(message, 1000), claims=claims)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from gate.judging.judge import Headline, JudgedClaim
 from gate.judging.reasons import Reason
+from gate.rules.files.schema import LEGACY_SCHEMA
 from reports.records.verdict import Verdict, Violation
 
-WARNINGS = frozenset({"LEGACY_SCHEMA"})
+WARNINGS = frozenset({LEGACY_SCHEMA.code})
 """Codes that are reported and fail no build when they stand alone."""
 
 

@@ -7,7 +7,7 @@ as every run of K3 does, breaks nothing; its reader wants to know all the same.
 import re
 from collections.abc import Iterable
 
-from gate.judging.apply_rules import Fired, spelled_out
+from gate.judging.apply_rules import RuleHit, spelled_out
 from reports.records.record import Record
 
 SHOWN = 2
@@ -28,17 +28,17 @@ class Reason(Record):
     claims: tuple[str, ...]
 
 
-def reasons_of(fired: Iterable[Fired], withheld: Iterable[str]) -> tuple[Reason, ...]:
+def reasons_of(hits: Iterable[RuleHit], withheld: Iterable[str]) -> tuple[Reason, ...]:
     """One reason a rule that blocks a claim of `withheld`, in the order of the rules."""
     names = tuple(withheld)
-    by_code: dict[str, list[Fired]] = {}
-    for hit in fired:
+    by_code: dict[str, list[RuleHit]] = {}
+    for hit in hits:
         if any(name in hit.blocked for name in names):
             by_code.setdefault(hit.rule.code, []).append(hit)
     return tuple(_reason(code, hits, names) for code, hits in by_code.items())
 
 
-def _reason(code: str, hits: list[Fired], names: tuple[str, ...]) -> Reason:
+def _reason(code: str, hits: list[RuleHit], names: tuple[str, ...]) -> Reason:
     blocked = {name for hit in hits for name in hit.blocked}
     return Reason(
         code=code,
@@ -47,7 +47,7 @@ def _reason(code: str, hits: list[Fired], names: tuple[str, ...]) -> Reason:
     )
 
 
-def _told(hit: Fired) -> str:
+def _told(hit: RuleHit) -> str:
     """The finding; the rule's title where the finding names a ratio that nobody may quote."""
     arm = f"{hit.finding.arm}: " if hit.finding.arm is not None else ""
     return hit.finding.message if not _RATIO.search(hit.finding.message) else f"{arm}{hit.rule.title.lower()}"

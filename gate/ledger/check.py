@@ -9,7 +9,7 @@ from gate.claims.recompute import counted
 from gate.ledger.citations import Citations, Cited, Problem, StaleError
 from gate.ledger.marker import BrokenMarker, Marker, find_markers
 from gate.ledger.pointer import DanglingError, resolve, steps
-from gate.ledger.shown_figure import RATIO_UNITS, SHARE_UNITS, Figure, Share
+from gate.ledger.printed_figure import RATIO_UNITS, SHARE_UNITS, PrintedNumber, PrintedShare
 from gate.rulebook.report_view import ReportView
 from reports.records.claims import BaseClaim, Claim
 from reports.report import Report
@@ -98,7 +98,7 @@ def _hold(marker: Marker, cited: Cited) -> None:
         _must_be_admitted(cited, claim)
         _must_have_unit(marker, claim)
     _must_agree(marker, value)
-    if claim is not None and isinstance(marker.figure, Share):
+    if claim is not None and isinstance(marker.figure, PrintedShare):
         _must_count(marker.figure, claim, cited.report)
 
 
@@ -118,7 +118,7 @@ def _must_be_admitted(cited: Cited, claim: BaseClaim) -> None:
 def _must_have_unit(marker: Marker, claim: Claim) -> None:
     """A ratio is not shown as a percentage, nor a share as a ratio: the number would be right and read wrong."""
     figure = marker.figure
-    if not marker.pointer.endswith("/value") or not isinstance(figure, Figure):
+    if not marker.pointer.endswith("/value") or not isinstance(figure, PrintedNumber):
         return
     if figure.unit not in _CLAIM_UNITS[claim.unit]:
         raise StaleError("FIGURE_STALE", f"{figure.text} is shown, and the unit of {claim.name} is {claim.unit}")
@@ -127,11 +127,11 @@ def _must_have_unit(marker: Marker, claim: Claim) -> None:
 def _must_agree(marker: Marker, value: float) -> None:
     figure = marker.figure
     if not figure.agrees(value):
-        found = figure.of(value) if isinstance(figure, Figure) else f"{value:g}"
+        found = figure.of(value) if isinstance(figure, PrintedNumber) else f"{value:g}"
         raise StaleError("FIGURE_STALE", f"{figure.text} is shown, {marker.pointer} is {found}")
 
 
-def _must_count(figure: Share, claim: BaseClaim, report: Report) -> None:
+def _must_count(figure: PrintedShare, claim: BaseClaim, report: Report) -> None:
     found = counted(ReportView(report), claim)
     if found is not None and (found.correct, found.total) != (figure.part, figure.whole):
         raise StaleError("FIGURE_STALE", f"{figure.text} is shown, the rows have {found.correct}/{found.total}")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gate.ledger.shown_figure import Figure, Share, figure_before
+from gate.ledger.printed_figure import PrintedNumber, PrintedShare, printed_before
 
 _COMMENT = re.compile(r"<!--\s*k3\b(?P<colon>\s*:)?(?P<body>.*?)(?P<end>-->|\Z)", re.DOTALL | re.IGNORECASE)
 _BODY = re.compile(r"\s*(?P<path>\S+)\s+sha256:(?P<digest>[0-9a-f]{12,64})\s+(?P<pointer>/\S*)\s*\Z")
@@ -21,7 +21,7 @@ class Marker:
     """One marked figure: where it stands, what it shows, and the value it says it shows."""
 
     line: int
-    figure: Figure | Share
+    figure: PrintedNumber | PrintedShare
     path: str
     digest: str
     pointer: str
@@ -47,7 +47,7 @@ def _read(comment: re.Match[str], line: int, before: str) -> Marker | BrokenMark
     body = _BODY.match(comment["body"]) if comment["colon"] and comment["end"] else None
     if body is None:
         return BrokenMarker(line, f"not of the form {FORM}")
-    figure = figure_before(before)
+    figure = printed_before(before)
     if figure is None:
         return BrokenMarker(line, "no figure stands directly before the marker")
     return Marker(line, figure, body["path"], body["digest"], body["pointer"])

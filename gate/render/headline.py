@@ -16,20 +16,20 @@ def headline_line(headline: Headline) -> str:
     """`HEADLINE name = value, with what belongs beside it`."""
     claim = headline.claim
     share = f" ({headline.counted.correct}/{headline.counted.total})" if headline.counted is not None else ""
-    parts = [f"HEADLINE {claim.name} = {figure(claim.value, unit_of(claim))}{share}"]
+    parts = [f"HEADLINE {claim.name} = {three_digits(claim.value, unit_of(claim))}{share}"]
     if claim.interval is not None:
         low, high = claim.interval.low, claim.interval.high
-        parts.append(f"95 % interval {figure(low)} to {figure(high)}")
+        parts.append(f"95 % interval {three_digits(low)} to {three_digits(high)}")
     if claim.baseline is not None:
         parts.append(f"against {claim.baseline}")
     match claim:
         case RecallClaim(control=str(control)):
             parts.append(f"beside control {control}")
         case SpeedupClaim(leave_one_out=(low, high)):
-            parts.append(f"leaving one sample out {figure(low)} to {figure(high)}")
+            parts.append(f"leaving one sample out {three_digits(low)} to {three_digits(high)}")
         case AcceptanceClaim():
             shares = " ".join(f"{share:.2f}" for share in claim.by_position or ())
-            parts.append(f"committed per block {figure(claim.committed_per_block or 0.0)}, by position {shares}")
+            parts.append(f"committed per block {three_digits(claim.committed_per_block or 0.0)}, by position {shares}")
     return one_line(", ".join(parts), _LIMIT)
 
 
@@ -59,6 +59,6 @@ def unit_of(claim: BaseClaim) -> str:
     return "x" if getattr(claim, "unit", "") == "x" else ""
 
 
-def figure(value: float, unit: str = "") -> str:
+def three_digits(value: float, unit: str = "") -> str:
     """Three significant digits, as a table of results has them; a thousand and more without a fraction."""
     return f"{value:,.0f}{unit}" if abs(value) >= 1000 else f"{value:.3g}{unit}"

@@ -10,7 +10,7 @@ from reports.untrusted.one_line import one_line
 LIMIT = 400
 
 
-def facts(report: Report) -> dict[str, str]:
+def header_of(report: Report) -> dict[str, str]:
     """Label to text; what the report does not record is left out."""
     return {label: one_line(str(value), LIMIT) for label, value in _all(report) if value not in (None, "", ())}
 

@@ -3,16 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from gate.explain.story import claim_facts
-from gate.explain.story import facts as story
+from gate.explain.story import claim_story, rule_story
 from gate.figures.recall_frontier import frontier
 from gate.judging.judged_file import JudgedFile
 from gate.judging.rule_set import find_rule
-from gate.render.headline import figure, headline_line, reason_line, withheld_line
+from gate.render.headline import headline_line, reason_line, three_digits, withheld_line
 from gate.render.page import frontier_chart as recall_by_bytes
 from gate.render.page.chart import svg
 from gate.render.page.codec_charts import codec_charts
-from gate.render.report_header import facts
+from gate.render.report_header import header_of
 from gate.render.tables import codec_cells
 from gate.render.tables.arm_summary import summarise
 from gate.render.tables.cells import COLUMNS, WORDS, cells
@@ -50,7 +49,7 @@ def page(report: Report, judged: JudgedFile) -> str:
         *_section("Arms", _arms(report, judged)),
         *(_section("Recall against bytes", _frontier(report)) if frontier(report) else ()),
         *(_section("Codecs", _codecs(report, judged)) if report.kv_quant is not None else ()),
-        *_section("Where it comes from", _table("Provenance", ("", ""), facts(report).items(), words=2)),
+        *_section("Where it comes from", _table("Provenance", ("", ""), header_of(report).items(), words=2)),
         *_section("Rows", (line for arm in report.arms for line in _rows(arm))),
     ]
     return "\n".join(
@@ -106,18 +105,18 @@ def _violations(judged: JudgedFile) -> Iterator[str]:
         yield from (f"<li>{_text(described(each))}</li>" for each in judged.violations if each.code == code)
         yield "</ul>"
         if rule is not None:
-            yield _details(f"About {code}", story(rule))
+            yield _details(f"About {code}", rule_story(rule))
 
 
 def _meanings(judged: JudgedFile) -> Iterator[str]:
     """Every kind of claim in the report, and every code that withholds one and is explained nowhere above."""
     for kind in (CLAIM_KINDS[metric] for metric in dict.fromkeys(claim.metric for claim in judged.claims)):
-        yield _details(f"{kind.metric}: {kind.title}", claim_facts(kind))
+        yield _details(f"{kind.metric}: {kind.title}", claim_story(kind))
     told = {violation.code for violation in judged.violations}
     for code in sorted({code for claim in judged.claims for code in claim.withheld_by} - told):
         rule = find_rule(code)
         if rule is not None:
-            yield _details(f"{code}: {rule.title}", story(rule))
+            yield _details(f"{code}: {rule.title}", rule_story(rule))
 
 
 def _details(summary: str, parts: Iterable[tuple[str, str]]) -> str:
@@ -167,8 +166,8 @@ def _row(row: Measurement) -> tuple[str, ...]:
         str(row.sample),
         str(row.repeat),
         _plain(row.order),
-        figure(row.prefill_s) if row.prefill_s is not None else "",
-        figure(row.decode_s) if row.decode_s is not None else "",
+        three_digits(row.prefill_s) if row.prefill_s is not None else "",
+        three_digits(row.decode_s) if row.decode_s is not None else "",
         _plain(row.decode_tokens),
         {True: "yes", False: "no", None: ""}[row.correct],
         row.stop_reason or "",

@@ -1,6 +1,6 @@
 """Figures of an arm as table cells, the same in every table K3 prints."""
 
-from gate.render.headline import figure
+from gate.render.headline import three_digits
 from gate.render.tables.arm_summary import ArmSummary
 from reports.untrusted.one_line import one_line
 
@@ -36,8 +36,8 @@ def cells(arm: ArmSummary) -> tuple[str, ...]:
         f"{arm.recalled.correct}/{arm.recalled.total}" if arm.recalled is not None else "",
         _number(arm.prefill_s),
         _number(arm.decode_tok_s),
-        figure(arm.ratio.value, "x") if arm.ratio is not None else WITHHELD * arm.ratio_withheld,
-        f"{figure(interval.low)} to {figure(interval.high)}" if interval is not None else "",
+        three_digits(arm.ratio.value, "x") if arm.ratio is not None else WITHHELD * arm.ratio_withheld,
+        f"{three_digits(interval.low)} to {three_digits(interval.high)}" if interval is not None else "",
         _number(arm.kv_bytes / 1e6 if arm.kv_bytes is not None else None),
         f"{accepted.rate:.2f}, {accepted.committed_per_block:.2f} a block" if accepted is not None else "",
     )
@@ -55,4 +55,4 @@ def _rows(arm: ArmSummary) -> str:
 
 
 def _number(value: float | None) -> str:
-    return figure(value) if value is not None else ""
+    return three_digits(value) if value is not None else ""

@@ -2,7 +2,7 @@
 
 from gate.figures.statistics.intervals import Share, wilson
 from gate.judging.judged_file import JudgedFile
-from gate.render.headline import figure
+from gate.render.headline import three_digits
 from gate.render.tables.codec_table import CodecSummary
 from reports.records.claims import KvQuantClaim
 from reports.untrusted.one_line import one_line
@@ -44,7 +44,7 @@ def row(summary: CodecSummary) -> tuple[str, ...]:
         f"{interval.low:.2f} to {interval.high:.2f}" if interval is not None else "",
         _share(summary.second),
         _share(summary.same_streams),
-        figure(summary.decode_tok_s) if summary.decode_tok_s is not None else "",
+        three_digits(summary.decode_tok_s) if summary.decode_tok_s is not None else "",
     )
 
 

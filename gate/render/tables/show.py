@@ -7,7 +7,7 @@ from typing import TextIO
 
 from gate.judging.judged_file import JudgedFile
 from gate.render.headline import hint_line
-from gate.render.report_header import facts
+from gate.render.report_header import header_of
 from gate.render.tables import codec_cells, parity_cells
 from gate.render.tables.arm_summary import summarise
 from gate.render.tables.cells import COLUMNS, WORDS, cells
@@ -24,7 +24,7 @@ PLAIN_WIDTH = 200
 
 def show(report: Report, judged: JudgedFile, stream: TextIO) -> None:
     """Print the report to `stream`; text from it reaches the terminal without control codes or markup."""
-    rows = [(label, text) for label, text in facts(report).items()]
+    rows = [(label, text) for label, text in header_of(report).items()]
     write_table(("", ""), rows, stream, words=2)
     if report.arms:
         write_table(COLUMNS, [cells(arm) for arm in summarise(report, judged)], stream, words=WORDS)
@@ -89,7 +89,7 @@ def differences(first: dict[str, str], second: dict[str, str]) -> Iterator[tuple
 
 def flat(report: Report, judged: JudgedFile) -> dict[str, str]:
     """Everything `show` prints of a report, a label and a text each, for comparing two of them."""
-    lines = facts(report) | {"verdict": judged.state}
+    lines = header_of(report) | {"verdict": judged.state}
     for arm in summarise(report, judged):
         row = zip(COLUMNS[1:], cells(arm)[1:], strict=True)
         lines |= {f"{one_line(arm.name)}: {column}": cell for column, cell in row if cell}

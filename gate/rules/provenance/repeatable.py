@@ -37,7 +37,7 @@ def _lacking(report: Report) -> Iterator[str]:
     if source is None or (commit is None and not wheel):
         yield "provenance.source"
     host = provenance.host if provenance is not None else None
-    facts = {
+    needed = {
         "provenance.argv": provenance is not None and any(map(is_given, provenance.argv or ())),
         "provenance.host": host is not None and host.python is not None,
         "provenance.packages": provenance is not None and provenance.packages,
@@ -50,8 +50,8 @@ def _lacking(report: Report) -> Iterator[str]:
         "plan.digest": plan is not None and plan.digest,
     }
     for name in ("order", "warmups", "stop", "max_new_tokens", "prefill_chunk") if report.arms and plan else ():
-        facts[f"plan.{name}"] = getattr(plan, name) is not None
-    yield from (field for field, recorded in facts.items() if not recorded)
+        needed[f"plan.{name}"] = getattr(plan, name) is not None
+    yield from (field for field, recorded in needed.items() if not recorded)
 
 
 @claim_rule(

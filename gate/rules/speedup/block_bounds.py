@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.claims.against_baseline import ratio_of, sides
+from gate.claims.against_baseline import compared_arms, ratio_of
 from gate.figures.acceptance import committed_per_block
 from gate.figures.rates import median_of
 from gate.figures.trend import decode_costs
@@ -34,7 +34,7 @@ MAX_SPEEDUP_PER_COMMITTED = Threshold(
 )
 def speedup_over_acceptance(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The decode ratio exceeds committed tokens per block."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None or not (drafts(both[0]) and lossless(both[0])):
         return
     estimate, committed = ratio_of(view, *both, "decode_speedup"), committed_per_block(both[0])
@@ -77,7 +77,7 @@ MIN_VERIFY_STEPS = Threshold(
 )
 def verify_fast(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Verifying a block takes less than the step it contains."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None or not drafts(both[0]):
         return
     said = [row.speculation for row in both[0].measurements if row.speculation is not None]

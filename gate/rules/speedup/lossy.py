@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.claims.against_baseline import sides
+from gate.claims.against_baseline import compared_arms
 from gate.figures.prompt_shares import token_identity
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, lossless
@@ -26,7 +26,7 @@ from reports.records.claims import Claim
 )
 def speedup_lossy(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """A lossy arm is said to be faster, and did not do the oracle's work."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None or lossless(both[0]) or claim.value <= 1:
         return
     arm, baseline = both

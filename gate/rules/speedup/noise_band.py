@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from gate.claims.against_baseline import pairs_of, ratio_of, sides
+from gate.claims.against_baseline import compared_arms, pairs_of, ratio_of
 from gate.figures.paired_ratios import one_prompt_left_out
 from gate.figures.statistics.intervals import Estimate, span
 from gate.rulebook.registry import claim_rule
@@ -25,7 +25,7 @@ from reports.records.measurement import Arm
 )
 def interval(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The paired ratio cannot be told from 1."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None:
         return
     estimate = ratio_of(view, *both, claim.metric)
@@ -64,7 +64,7 @@ def interval(view: ReportView, claim: Claim) -> Iterator[Finding]:
 )
 def null_band(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The effect does not leave the A/A band, or there is no such band."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None:
         return
     baseline = both[1]

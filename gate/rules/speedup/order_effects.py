@@ -4,7 +4,7 @@ import math
 import statistics
 from collections.abc import Iterator
 
-from gate.claims.against_baseline import pairs_of, ratio_of, sides
+from gate.claims.against_baseline import compared_arms, pairs_of, ratio_of
 from gate.figures import trend
 from gate.figures.paired_ratios import ratio_estimate
 from gate.figures.statistics.intervals import span
@@ -27,7 +27,7 @@ from reports.records.claims import Claim
 )
 def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The order of the two arms makes the ratio, or it cannot be told."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     pairs = pairs_of(view, *both, claim.metric) if both is not None else ()
     if not pairs:
         return
@@ -69,7 +69,7 @@ def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
 )
 def drift(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The baseline's trend over the run is larger than the effect."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     effect = ratio_of(view, *both, claim.metric) if both is not None else None
     factor = trend.drift(both[1], claim.metric) if both is not None else None
     if both is None or effect is None or factor is None:
@@ -117,7 +117,7 @@ def warmup(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The first run is an outlier and nothing warmed the arm up."""
     plan = view.report.plan
     warmed = {one.arm for one in (plan.warmups if plan is not None else None) or () if one.runs > 0}
-    for arm in sides(view, claim) or ():
+    for arm in compared_arms(view, claim) or ():
         if arm.name in warmed:
             continue
         for stage, costs in (("prefill_s", trend.prefill_costs(arm)), ("decode_s", trend.decode_costs(arm))):

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Iterator
 
-from gate.claims.against_baseline import sides
+from gate.claims.against_baseline import compared_arms
 from gate.figures.rates import prefill_seconds_a_token
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, row_key
@@ -35,7 +35,7 @@ MAX_PREFILL_SPREAD = Threshold(
 )
 def prefill_variance(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The spread of prefill within an arm, by tokens."""
-    for arm in sides(view, claim) or ():
+    for arm in compared_arms(view, claim) or ():
         rates = prefill_seconds_a_token(arm)
         if rates is None:
             message = f"{arm.name}: not every row records prefill seconds and prompt tokens"
@@ -78,7 +78,7 @@ MAX_PREFILL_RATIO = Threshold(
 )
 def prefill_unequal(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Prefill of a native cache is one computation, whoever decodes."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None:
         return
     arm, baseline = both

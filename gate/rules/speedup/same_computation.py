@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.claims.against_baseline import ratio_of, sides
+from gate.claims.against_baseline import compared_arms, ratio_of
 from gate.figures.liveness import ran_natively
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, decode_loops, drafts, plain, restores
@@ -67,7 +67,7 @@ def _other_engine(arm: Arm, baseline: Arm) -> bool:
 )
 def oracle_loop(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The baseline is not the verifier alone in its reference loop."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None:
         return
     baseline = both[1]
@@ -113,7 +113,7 @@ MAX_SAME_WORK_RATIO = Threshold(
 )
 def same_work(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """A plain step over the same cache is faster than the oracle's."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None or not _same_work(both[0]):
         return
     estimate, most = ratio_of(view, *both, "decode_speedup"), MAX_SAME_WORK_RATIO.value

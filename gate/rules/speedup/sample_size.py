@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.claims.against_baseline import sides
+from gate.claims.against_baseline import compared_arms
 from gate.figures.paired_ratios import prompt_of, rows_by_key
 from gate.figures.rates import median_of
 from gate.rulebook.registry import claim_rule
@@ -32,7 +32,7 @@ MIN_SPEEDUP_SAMPLES = Threshold(
 )
 def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Fewer than five distinct prompts."""
-    for arm in sides(view, claim) or ():
+    for arm in compared_arms(view, claim) or ():
         found = len(set(prompt_of(arm.measurements).values()))
         if found < MIN_SPEEDUP_SAMPLES.value:
             yield Finding(
@@ -58,7 +58,7 @@ def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
 )
 def decode_tokens(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The median stream is too short."""
-    for arm in sides(view, claim) or ():
+    for arm in compared_arms(view, claim) or ():
         found = median_of(row.decode_tokens for row in arm.measurements)
         if found is None or found < MIN_DECODE_TOKENS.value:
             shown = f"a median of {found:g}" if found is not None else "an unknown number of"
@@ -92,7 +92,7 @@ MIN_REPEATS = Threshold(
 )
 def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Fewer than three paired repeats of a sample."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None:
         return
     arm, partners = both[0], rows_by_key(both[1])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.claims.against_baseline import ratio_of, sides
+from gate.claims.against_baseline import compared_arms, ratio_of
 from gate.figures.rates import decode_rate
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
@@ -22,7 +22,7 @@ from reports.records.claims import Claim, SpeedupClaim
 )
 def decode_only_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The decode-only ratio cannot be derived, or is not stated."""
-    for arm in sides(view, claim) or ():
+    for arm in compared_arms(view, claim) or ():
         lacking = [row for row in arm.measurements if decode_rate(row) is None]
         if lacking or not arm.measurements:
             yield Finding(
@@ -33,12 +33,12 @@ def decode_only_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
                 found=str(len(arm.measurements) - len(lacking)),
                 allowed="every row",
             )
-    beside = [
+    decode_claims = [
         other
         for other in view.report.claims
         if other.metric == "decode_speedup" and (other.arm, other.baseline) == (claim.arm, claim.baseline)
     ]
-    if isinstance(claim, SpeedupClaim) and claim.metric == "e2e_speedup" and not beside:
+    if isinstance(claim, SpeedupClaim) and claim.metric == "e2e_speedup" and not decode_claims:
         yield Finding(
             f"{claim.arm}: an end-to-end ratio of {claim.value:.4g} is stated without the decode-only one",
             arm=claim.arm,
@@ -62,7 +62,7 @@ def decode_only_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
 )
 def prefill_left_out(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The end-to-end interval lies on the other side of 1 and is not claimed."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None or claim.value <= 1:
         return
     whole = ratio_of(view, *both, "e2e_speedup")
@@ -92,7 +92,7 @@ def prefill_left_out(view: ReportView, claim: Claim) -> Iterator[Finding]:
 )
 def scope_mismatch(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The two scopes are not known to be the same."""
-    both = sides(view, claim)
+    both = compared_arms(view, claim)
     if both is None:
         return
     ours, theirs = (one.timing_scope for one in both)

@@ -14,7 +14,7 @@ def command(
     code: Annotated[str, typer.Argument(metavar="CODE", help="A code of `k3 gate rules`, or one of `k3 gate claims`.")],
 ) -> None:
     """Print what a rule catches, why it exists and how to satisfy it; or what a claim asserts and how it is made."""
-    from gate.explain.story import claim_facts, facts
+    from gate.explain.story import claim_story, rule_story
     from gate.judging.rule_set import all_rules, find_rule
     from gate.rulebook.claim_kinds import CLAIM_KINDS, kind_of_claim
     from gate.rulebook.retired_codes import RETIRED_CODES
@@ -25,11 +25,11 @@ def command(
         raise UsageError("which rule or claim? see `k3 gate rules` and `k3 gate claims`")
     if rule is not None:
         print(f"{rule.code}: {rule.title}\n")
-        for label, text in facts(rule):
+        for label, text in rule_story(rule):
             print(_wrapped(label, text))
     elif kind is not None:
         print(f"{kind.metric}: {kind.title}\n")
-        for label, text in claim_facts(kind):
+        for label, text in claim_story(kind):
             print(_wrapped(label, text))
     elif wanted in RETIRED_CODES:
         print(f"{wanted}: retired. {RETIRED_CODES[wanted]}")

@@ -12,7 +12,7 @@ import typer
 from gate.judging.batch import iterate_paths
 from gate.judging.judge_evidence import report_of
 from gate.judging.judged_file import JudgedFile
-from gate.render.headline import figure
+from gate.render.headline import three_digits
 from gate.render.markdown import markdown_text
 from gate.render.tables.arm_summary import ArmSummary, summarise
 from gate.render.tables.cells import WITHHELD
@@ -147,5 +147,5 @@ def _no_formula(value: object) -> object:
 
 def _cell(value: object) -> str:
     if isinstance(value, bool | int | float):
-        return "" if value != value else figure(float(value))
+        return "" if value != value else three_digits(float(value))
     return markdown_text(value) if isinstance(value, str) else ""

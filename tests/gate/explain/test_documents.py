@@ -8,10 +8,11 @@ import pytest
 
 import gate
 from gate.explain.documents import DOCUMENT, rules_markdown
-from gate.explain.story import document, facts, markdown_story, text_story
-from gate.judging.judge_evidence import LEGACY_SCHEMA, RETRACTED, SCHEMA_INVALID, UNREADABLE
+from gate.explain.story import document, markdown_story, rule_story, text_story
 from gate.judging.rule_set import all_rules, find_rule
 from gate.rulebook.rule import Rule
+from gate.rules.files.retraction import RETRACTED
+from gate.rules.files.schema import LEGACY_SCHEMA, SCHEMA_INVALID, UNREADABLE
 
 ROOT = Path(__file__).resolve().parents[3]
 CODES = [rule.code for rule in all_rules()]
@@ -36,7 +37,7 @@ def test_the_generator_writes_where_it_is_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_a_story_is_complete(code: str) -> None:
-    told = dict(facts(rule(code)))
+    told = dict(rule_story(rule(code)))
     assert {"Catches", "Why", "Fix", "Blocks", "Severity", "Since", "Bad", "Good"} <= set(told)
     assert all(text and text.isprintable() for text in told.values())
     assert rule(code).example.bad != rule(code).example.good
@@ -46,14 +47,15 @@ def test_a_story_is_complete(code: str) -> None:
 
 
 def test_findings_outside_a_report_have_rules() -> None:
-    for code in (LEGACY_SCHEMA, RETRACTED, SCHEMA_INVALID, UNREADABLE):
-        assert rule(code).evidence is None
-        assert rule(code).claim is None
+    for declared in (LEGACY_SCHEMA, RETRACTED, SCHEMA_INVALID, UNREADABLE):
+        assert rule(declared.code) is declared
+        assert declared.evidence is None
+        assert declared.claim is None
 
 
 def test_a_story_tells_the_thresholds_of_its_rule() -> None:
     assert document(rule("SPEEDUP_REPEATS"))["thresholds"] == {"MIN_REPEATS": 3}
-    told = dict(facts(rule("SPEEDUP_REPEATS")))["Threshold"]
+    told = dict(rule_story(rule("SPEEDUP_REPEATS")))["Threshold"]
     assert told.startswith("MIN_REPEATS = 3 (repeats): ")
     assert "Source: " in told
 

@@ -1,7 +1,7 @@
 import pytest
 
 from gate.judging.judge import JudgedClaim, judge
-from gate.render.headline import figure, headline_line, withheld_line
+from gate.render.headline import headline_line, three_digits, withheld_line
 from tests.gate.honest import Setup, honest_code, honest_niah
 from tests.gate.render.samples import HOSTILE
 
@@ -38,8 +38,8 @@ def test_recall_by_restoration_names_its_control() -> None:
     ("value", "shown"), [(1.6184, "1.62"), (0.0312, "0.0312"), (1.0, "1"), (12345.6, "12,346"), (-0.5, "-0.5")]
 )
 def test_figures_have_three_digits(value: float, shown: str) -> None:
-    assert figure(value) == shown
-    assert figure(value, "x") == f"{shown}x"
+    assert three_digits(value) == shown
+    assert three_digits(value, "x") == f"{shown}x"
 
 
 def test_a_withheld_claim_is_told_with_its_codes_and_without_its_figure() -> None:

@@ -1,23 +1,23 @@
-from gate.render.report_header import LIMIT, facts
+from gate.render.report_header import LIMIT, header_of
 from reports.report import Imported, Report
 from tests.gate.honest import honest_code, honest_niah
 from tests.gate.render.samples import HOSTILE
 
 
 def test_a_full_report_tells_where_it_comes_from() -> None:
-    told = facts(honest_niah())
+    told = header_of(honest_niah())
     assert {"report id", "kind", "created", "preset", "commit", "system", "packages", "verifier 0", "seed"} <= set(told)
     assert "argmax agreement" in told["verifier 0"]
     assert told["timed runs"] == "65"
 
 
 def test_what_is_not_recorded_is_left_out() -> None:
-    assert facts(Report(kind="niah", report_id="x")) == {"report id": "x", "kind": "niah"}
+    assert header_of(Report(kind="niah", report_id="x")) == {"report id": "x", "kind": "niah"}
 
 
 def test_an_import_is_marked() -> None:
     imported = Imported(importer="llama-bench", original_digest="sha256:" + "0" * 64, notes=("one", "two"))
-    told = facts(Report(kind="niah", report_id="x", imported=imported))
+    told = header_of(Report(kind="niah", report_id="x", imported=imported))
     assert "nothing is verified" in told["imported"]
     assert told["import notes"] == "one; two"
 
@@ -29,11 +29,11 @@ def test_a_dirty_tree_shows() -> None:
     assert source is not None
     for dirty, says in ((True, "(dirty)"), (None, "(unknown whether dirty)")):
         changed = report.provenance.replace(source=source.replace(dirty=dirty))
-        assert says in facts(report.replace(provenance=changed))["commit"]
+        assert says in header_of(report.replace(provenance=changed))["commit"]
 
 
 def test_hostile_text_is_one_bounded_line() -> None:
     report = honest_niah()
     assert report.provenance is not None
-    told = facts(report.replace(provenance=report.provenance.replace(argv=(HOSTILE * 10,))))
+    told = header_of(report.replace(provenance=report.provenance.replace(argv=(HOSTILE * 10,))))
     assert all(text.isprintable() and len(text) <= LIMIT for text in told.values())

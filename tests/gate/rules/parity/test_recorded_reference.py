@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gate.judging.judge import conclude
-from gate.render.report_header import facts
+from gate.render.report_header import header_of
 from gate.render.tables.parity_counts import summarise_parity
 from gate.rules.parity.recorded_reference import RECORDED as RECORDED_KIND
 from gate.rules.parity.recorded_reference import recording_faults
@@ -100,7 +100,7 @@ def test_a_shipped_recording_unlocks_the_runtime_that_was_compared_with_it() -> 
     assert [(claim.name, claim.status) for claim in judged.claims] == [("drafter_parity/mlx", "admitted")]
     assert judged.parity is not None
     assert summarise_parity(judged.parity).reference == "torch float32, recorded"
-    assert facts(judged)["recorded reference"] == f"{DIGEST}, made with {RECORDED.made_with}"
+    assert header_of(judged)["recorded reference"] == f"{DIGEST}, made with {RECORDED.made_with}"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.judging.retractions_near import RetractionFinder
+from gate.judging.retractions_in_force import RetractionFinder
 
 ENTRY = '[[retraction]]\nreport_id = "r"\nreason = "wrong"\ndate = 2026-01-02\n'
 

@@ -27,19 +27,26 @@ _FACTORS: dict[str, Decimal] = {
 """What a recorded value (a ratio, a fraction, seconds, bytes) is multiplied by before it is shown in a unit."""
 
 UNITS = tuple(unit for unit in _FACTORS if unit)
+
 RATIO_UNITS = ("x", "×", "times", "")
+
 SHARE_UNITS = ("%", "percent", "")
 
 _UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
+
 _NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?"
+
 _CLOSING = re.compile(r"[\s*_`~\"')\]]*\Z")
+
 _SHARE = re.compile(r"(?<![\w.,/])(\d{1,9})\s*(?:/|\s+of\s+)\s*(\d{1,9})\Z")
+
 _PLAIN = re.compile(rf"(?<![\w.,/])({_NUMBER})\s?({_UNIT})?\Z")
+
 _REACH = 200
 
 
 @dataclass(frozen=True)
-class Figure:
+class PrintedNumber:
     """A number and its unit, as printed."""
 
     text: str
@@ -65,7 +72,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Share:
+class PrintedShare:
     """So many of so many, as printed: `5/5` or `5 of 5`."""
 
     text: str
@@ -77,14 +84,14 @@ class Share:
         return self.whole > 0 and abs(value * self.whole - self.part) <= 1e-9 * self.whole
 
 
-def figure_before(text: str) -> Figure | Share | None:
+def printed_before(text: str) -> PrintedNumber | PrintedShare | None:
     """The figure that `text` ends with, closing markup and spaces apart; none if it ends with anything else."""
     tail = text[-_REACH:]
     tail = tail[: _CLOSING.search(tail).start()]  # type: ignore[union-attr]
     share = _SHARE.search(tail)
     if share is not None:
-        return Share(share[0], int(share[1]), int(share[2]))
+        return PrintedShare(share[0], int(share[1]), int(share[2]))
     plain = _PLAIN.search(tail)
     if plain is None:
         return None
-    return Figure(plain[0], Decimal(plain[1].replace(",", "").replace("−", "-")), plain[2] or "")
+    return PrintedNumber(plain[0], Decimal(plain[1].replace(",", "").replace("−", "-")), plain[2] or "")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.ledger.shown_figure import Figure, Share, figure_before
+from gate.ledger.printed_figure import PrintedNumber, PrintedShare, printed_before
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ from gate.ledger.shown_figure import Figure, Share, figure_before
     ],
 )
 def test_a_value_that_rounds_to_the_figure_agrees(text: str, value: float) -> None:
-    figure = figure_before(text)
-    assert isinstance(figure, Figure)
+    figure = printed_before(text)
+    assert isinstance(figure, PrintedNumber)
     assert figure.agrees(value)
 
 
@@ -49,8 +49,8 @@ def test_a_value_that_rounds_to_the_figure_agrees(text: str, value: float) -> No
     ],
 )
 def test_a_value_that_rounds_to_another_figure_does_not(text: str, value: float) -> None:
-    figure = figure_before(text)
-    assert isinstance(figure, Figure)
+    figure = printed_before(text)
+    assert isinstance(figure, PrintedNumber)
     assert not figure.agrees(value)
 
 
@@ -58,14 +58,14 @@ def test_a_value_that_rounds_to_another_figure_does_not(text: str, value: float)
     ("text", "part", "whole"), [("recalls 5/5 ", 5, 5), ("recalls 2 of 5", 2, 5), ("**0/7**", 0, 7)]
 )
 def test_a_share_is_exact(text: str, part: int, whole: int) -> None:
-    share = figure_before(text)
-    assert share == Share(share.text if share else "", part, whole)
+    share = printed_before(text)
+    assert share == PrintedShare(share.text if share else "", part, whole)
     assert share.agrees(part / whole)
     assert not share.agrees((part + 0.5) / whole)
 
 
 def test_a_share_of_nothing_agrees_with_nothing() -> None:
-    share = figure_before("0/0")
+    share = printed_before("0/0")
     assert share is not None
     assert not share.agrees(0.0)
 
@@ -74,17 +74,17 @@ def test_a_share_of_nothing_agrees_with_nothing() -> None:
     "text", ["", "a figure", "1.62x faster", "v1.2.3", "1,5x", "2026-11-29 is a date", "1/2/3", "3xx"]
 )
 def test_what_is_no_figure_is_not_read_as_one(text: str) -> None:
-    assert figure_before(text) is None
+    assert printed_before(text) is None
 
 
 def test_what_a_figure_should_have_been_is_told_in_its_own_digits() -> None:
-    figure = figure_before("89.8 %")
-    assert isinstance(figure, Figure)
+    figure = printed_before("89.8 %")
+    assert isinstance(figure, PrintedNumber)
     assert figure.of(0.41237) == "41.2 %"
 
 
 @given(st.floats(-1e5, 1e5), st.integers(0, 6))
 def test_a_rounded_value_agrees_with_what_it_was_rounded_from(value: float, digits: int) -> None:
-    figure = Figure("", Decimal(f"{value:.{digits}f}"), "")
+    figure = PrintedNumber("", Decimal(f"{value:.{digits}f}"), "")
     assert figure.agrees(value)
     assert not figure.agrees(value + 1.01 * 10**-digits)
