@@ -18,7 +18,7 @@ _PARITY_KIND = re.compile(rb'"kind"\s*:\s*"parity"')
 
 
 @dataclass(frozen=True)
-class Read:
+class JudgedEvidence:
     """A file read and judged."""
 
     evidence: Evidence
@@ -53,7 +53,7 @@ class Judge:
         """Take the parity of these drafter weights as shown."""
         self._known |= parity
 
-    def read(self, path: Path) -> Read:
+    def read(self, path: Path) -> JudgedEvidence:
         """Read and judge one file; whatever it holds is a finding, never an error.
 
         Raises:
@@ -64,8 +64,8 @@ class Judge:
             return first
         return self._judge(first.evidence, self._known | self.parity_in(path.parent))
 
-    def _judge(self, evidence: Evidence, parity: frozenset[str]) -> Read:
-        return Read(evidence, judge_evidence(evidence, self._retractions.in_force(evidence.path), parity))
+    def _judge(self, evidence: Evidence, parity: frozenset[str]) -> JudgedEvidence:
+        return JudgedEvidence(evidence, judge_evidence(evidence, self._retractions.in_force(evidence.path), parity))
 
     def parity_in(self, folder: Path) -> frozenset[str]:
         """What the parity reports directly in `folder` show; every folder is looked through once."""
@@ -112,7 +112,7 @@ def folders_without_reports(paths: Sequence[Path], files: Sequence[JudgedFile]) 
     return [folder for folder in folders if not any(path.is_relative_to(folder) for path in reports)]
 
 
-def iterate_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[Read]:
+def iterate_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[JudgedEvidence]:
     """The same files in the same order, each with its report, in the light of all of them.
 
     Raises:

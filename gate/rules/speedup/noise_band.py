@@ -135,7 +135,8 @@ MAX_NULL_RATIO = Threshold(
 @claim_rule(
     "NULL_RATIO_OFF",
     title="The oracle is not as fast as itself",
-    catches="An A/A ratio whose 95 % interval excludes 1 and that is over 10 % away from it.",
+    catches=f"An A/A ratio whose 95 % interval excludes 1 and that is over a factor of {MAX_NULL_RATIO.value:g} "
+    "from it.",
     why="The same computation twice differs by noise; a systematic difference is another load, or an edited arm.",
     fix="Measure again on an idle machine; leave the times as they were measured.",
     blocks=(*SPEEDUP, "null_ratio"),

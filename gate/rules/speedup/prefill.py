@@ -67,7 +67,7 @@ MAX_PREFILL_RATIO = Threshold(
     "SPEEDUP_PREFILL_UNEQUAL",
     title="The same prefill at two speeds",
     catches="An end-to-end speed-up of an arm that reads prompts as the oracle does, into the same cache, and is said "
-    "to read them over a quarter faster.",
+    f"to read them over {MAX_PREFILL_RATIO.value:g} times as fast.",
     why="21 s against 146 s for identical prefills made 2.58x.",
     fix="Interleave the arms on an idle machine, and claim the decode-only ratio.",
     blocks=("e2e_speedup",),

@@ -31,7 +31,7 @@ MIN_SPEEDUP_SAMPLES = Threshold(
     thresholds=(MIN_SPEEDUP_SAMPLES,),
 )
 def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
-    """Fewer than five distinct prompts."""
+    """The arm or its baseline has too few distinct prompts."""
     for arm in compared_arms(view, claim) or ():
         found = len(set(prompt_of(arm.measurements).values()))
         if found < MIN_SPEEDUP_SAMPLES.value:
@@ -51,7 +51,7 @@ def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
     catches=f"A median of fewer than {MIN_DECODE_TOKENS.value} decode tokens in the arm or its baseline, or rows "
     "that do not record them.",
     why="Eight tokens take half a second; what is measured is how decoding starts.",
-    fix="Decode the full budget (`ignore_turn_stop`) with at least 33 new tokens.",
+    fix=f"Decode the full budget (`ignore_turn_stop`) with at least {MIN_DECODE_TOKENS.value + 1} new tokens.",
     blocks=SPEEDUP,
     example=Example(bad="median of 8 decode tokens", good="median of 128 decode tokens"),
     thresholds=(MIN_DECODE_TOKENS,),
@@ -91,7 +91,7 @@ MIN_REPEATS = Threshold(
     thresholds=(MIN_REPEATS,),
 )
 def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
-    """Fewer than three paired repeats of a sample."""
+    """A sample has too few paired repeats."""
     both = compared_arms(view, claim)
     if both is None:
         return
@@ -100,7 +100,8 @@ def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
     for sample, repeat in rows_by_key(arm):
         counts[sample] += (sample, repeat) in partners
     if not counts:
-        yield Finding(f"{arm.name}: no row was measured", arm.name, field="repeat", found="0", allowed="at least 3")
+        least = f"at least {MIN_REPEATS.value}"
+        yield Finding(f"{arm.name}: no row was measured", arm.name, field="repeat", found="0", allowed=least)
         return
     fewest = min(sorted(counts), key=counts.__getitem__)
     if counts[fewest] < MIN_REPEATS.value:

@@ -30,7 +30,7 @@ MIN_COINCIDENCES = Threshold(
     "TIMES_WITHOUT_NOISE",
     title="Times that were computed from each other",
     catches="An arm that takes the same seconds a token in every row, or whose rows take those of another arm times "
-    "one factor, to within a ten-thousandth.",
+    f"one factor, to within {LEAST_SPREAD.value:g}.",
     why="Rows scaled by a factor keep every sum and every interval in order; only their noise is not of a machine.",
     fix="Measure every row.",
     example=Example(

@@ -30,7 +30,7 @@ MAX_PAIR_TOKENS_RATIO = Threshold(
     "EARLY_STOP",
     title="A ratio of stops",
     catches="Pairs that stopped for different reasons or at different lengths, or an arm whose longest stream has over "
-    "four times the tokens of its shortest.",
+    f"{MAX_TOKENS_SPREAD.value:g} times the tokens of its shortest.",
     why="A median over samples of 128 and 7 tokens compares where streams ended, not how fast they came.",
     fix="Decode the full budget in every arm (`ignore_turn_stop`), and record why each stream ended.",
     blocks=SPEEDUP,

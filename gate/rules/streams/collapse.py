@@ -26,8 +26,9 @@ REPEATED_TOKENS = Threshold(
 @evidence_rule(
     "OUTPUT_DEGENERATE",
     title="A stream that collapsed into a repeat",
-    catches="A text of an arm under test with 8 or more short equal lines, or a unit of 1 to 8 characters 8 or more "
-    "times at its tail; or tokens that end in 8 or more repeats of 1 to 4 of them.",
+    catches=f"A text of an arm under test with {DEGENERATE_LINES.value} or more short equal lines, or a unit of "
+    f"up to {DEGENERATE_UNIT.value} characters {DEGENERATE_REPEATS.value} or more times at its tail; or tokens that "
+    f"end in as many repeats of up to {REPEATED_TOKENS.value} of them.",
     why="A runaway repeat is accepted draft after draft: it inflates accept lengths, and the answer before it is luck.",
     fix="Find the fault that made the stream collapse; if the verifier itself collapses, change the prompts.",
     severity="withheld",
