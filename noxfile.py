@@ -1,54 +1,103 @@
-"""The project's checks: `nox -s tests lint types bench`. Each session installs what it needs, pinned by constraints."""
+"""The project's checks: `nox -s tests lint types`, and more by `nox -l`. Each session installs what it needs, pinned by
+constraints.txt; `tests` and `torch` say at their start how long they take and how much disk."""
+
+from pathlib import Path
 
 import nox
+from nox.command import CommandFailed
 
 nox.options.sessions = ["tests", "lint", "types"]
 nox.options.reuse_existing_virtualenvs = True
 CONSTRAINTS = ("-c", "constraints.txt")
 PYPROJECT = nox.project.load_toml("pyproject.toml")
+SMALL, OTHERS = "not torch and not gemma", "torch or gemma"
+"""Tests of the session `tests`; the session `torch` has the others, which take PyTorch or another 1.1 GB."""
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""A process a core, and a thread of linear algebra each: two that have all of them slow each other down."""
+LIGHT_MB = 100
 
 
-def install(session: nox.Session, *groups: str, torch: bool = False) -> None:
-    """Install K3 and the named dependency groups; torch first and pinned, so that no range pulls a CUDA build."""
-    if torch:
-        session.install(*CONSTRAINTS, "torch")
-    session.install(*CONSTRAINTS, ".", *nox.project.dependency_groups(PYPROJECT, *groups))
+def install(session: nox.Session, *groups: str, extra: str = "run") -> None:
+    """Install K3 with an extra, and the named dependency groups."""
+    session.install(*CONSTRAINTS, f".[{extra}]", *nox.project.dependency_groups(PYPROJECT, *groups))
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """All tests, on real models (fetched once into K3's cache): a process a core, and a thread of linear algebra each,
-    since two that have all of them slow each other down."""
-    install(session, "test", torch=True)
+    """The tests, on real models; then the gate over the committed evidence. Needs neither PyTorch nor a GPU."""
+    session.log("about 15 minutes on 2 cores; 1.5 GB of disk: 0.9 of packages, 0.5 of a model in K3's cache")
+    install(session, "test")
     session.run("k3", "models", "fetch", "smollm2-135m")
-    session.run("k3", "models", "fetch", "gemma3-270m")
-    session.run("pytest", "-n", "auto", *session.posargs, env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
+    session.run("pytest", "-n", "auto", "-m", SMALL, *session.posargs, env=ONE_THREAD)
     session.run("k3", "gate", "check", "reports/evidence/")
 
 
 @nox.session
+def torch(session: nox.Session) -> None:
+    """The other tests: training, whether what was recorded of PyTorch still holds, and Gemma 3."""
+    session.log("about 10 minutes on 2 cores; 3 GB of disk, or 7 where pip takes PyTorch with CUDA")
+    install(session, "test", extra="torch")
+    for model in ("smollm2-135m", "gemma3-270m"):
+        session.run("k3", "models", "fetch", model)
+    session.run("pytest", "-n", "auto", "-m", OTHERS, *session.posargs, env=ONE_THREAD)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
-    """Style and format."""
-    session.install(*CONSTRAINTS, *nox.project.dependency_groups(PYPROJECT, "lint"))
+    """Style and format, what is imported against what is declared, and the workflow files."""
+    install(session, "lint", "test", extra="run")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
+    session.run("deptry", ".")
+    session.run("actionlint")
 
 
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict typing of the four packages."""
-    install(session, "types", "test", torch=True)
+    install(session, "types", "test", extra="torch")
     session.run("mypy")
 
 
 @nox.session
+def lowest(session: nox.Session) -> None:
+    """The lowest versions that pyproject.toml names: the demo runs, and the gate's tests pass."""
+    groups = nox.project.dependency_groups(PYPROJECT, "test")
+    session.install("uv")
+    command = ("uv", "pip", "install", "--system-certs", "--python", session.virtualenv.location)
+    session.run(*command, "--resolution", "lowest-direct", ".[run]", *groups)
+    with session.chdir(session.create_tmp()):
+        session.run("k3", "eval", "--preset", "demo", "--out", "demo.json", success_codes=[0])
+        session.run("k3", "gate", "check", "demo.json", success_codes=[0, 2])
+    session.run("pytest", "-n", "auto", "tests/gate", "tests/reports", *session.posargs)
+
+
+@nox.session
+def light(session: nox.Session) -> None:
+    """The gate alone, as the pre-commit hook and the action install it: it judges, and weighs little."""
+    session.install(*CONSTRAINTS, ".")
+    session.run("k3", "gate", "check", "reports/evidence/")
+    files = (path for path in Path(session.virtualenv.location).rglob("*") if path.is_file() and not path.is_symlink())
+    megabytes = sum(path.stat().st_size for path in files) / 1e6
+    session.log(f"the environment takes {megabytes:.0f} MB; {LIGHT_MB} are allowed")
+    if megabytes > LIGHT_MB:
+        session.error("too heavy for a hook: move what engines need to the extra `run`")
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
-    """Speed and memory, as ratios measured in one run."""
-    install(session, torch=False)
+    """Speed and memory, as ratios measured in one run; fails on one that is out of bounds."""
+    install(session)
     session.run("k3", "models", "fetch", "smollm2-135m")
-    scripts = ("startup", "gate", "engines", "fused", "codecs", "prefill_memory")
-    for script in scripts:
-        session.run("python", f"scripts/bench_{script}.py")
+    failed = []
+    for script in sorted(Path("scripts").glob("bench_*.py")):
+        session.log(str(script))
+        try:
+            session.run("python", str(script))
+        except CommandFailed:
+            failed.append(script.name)
+    if failed:
+        session.error(f"crashed or out of bounds: {', '.join(failed)}")
 
 
 @nox.session

@@ -175,11 +175,25 @@ def _run(arguments: list[str]) -> int:
         return _complain(str(error), error.exit_code)
     except _USAGE_ERROR as error:
         return _wrong_usage(error)
+    except ModuleNotFoundError as error:
+        return _missing_module(error)
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted", 130)
     except Exception:
-        traceback.print_exc()
-        return _complain("this is a bug in K3; please report the lines above", 1)
+        return _bug()
+
+
+def _missing_module(error: ModuleNotFoundError) -> int:
+    """The gate installs without engines: whoever asks for one is told which extra brings what is missing."""
+    from harness.base.remedies import remedy_of
+
+    remedy = remedy_of(error.name)
+    return _bug() if remedy is None else _complain(f"{error.name} is not installed: {remedy}", 3)
+
+
+def _bug() -> int:
+    traceback.print_exc()
+    return _complain("this is a bug in K3; please report the lines above", 1)
 
 
 def _wrong_usage(error: Exception) -> int:

@@ -1,4 +1,14 @@
 """What to do about a package that is missing, told alike everywhere. K3 is on no index: it is installed from source."""
 
+RUN_REMEDY = "pip install '.[run]' in K3's source folder, on macOS or Linux"
 TORCH_REMEDY = "pip install '.[torch]' in K3's source folder"
-MLX_REMEDY = "pip install . in K3's source folder, on macOS or Linux"
+RUN_MODULES = ("gguf", "huggingface_hub", "mlx", "mlx_lm", "numpy", "safetensors", "tokenizers", "transformers")
+"""What the extra `run` brings, by the names they are imported by."""
+
+
+def remedy_of(module: str | None) -> str | None:
+    """What to install for `module`, by its dotted name; None if no extra of K3 brings it."""
+    top = (module or "").partition(".")[0]
+    if top == "torch":
+        return TORCH_REMEDY
+    return RUN_REMEDY if top in RUN_MODULES else None

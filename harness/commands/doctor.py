@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.base.provenance import PACKAGES, read_host, version_of
-from harness.base.remedies import MLX_REMEDY, TORCH_REMEDY
+from harness.base.remedies import RUN_REMEDY, TORCH_REMEDY
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _models() -> dict[str, str]:
 def _needs(models: dict[str, str]) -> list[Need]:
     default = models.get("smollm2-135m", "absent")
     return [
-        Need("k3 eval --preset demo", "mlx", _module("mlx", MLX_REMEDY)),
+        Need("k3 eval --preset demo", "mlx", _module("mlx", RUN_REMEDY)),
         Need(
             "presets that name smollm2-135m",
             "model smollm2-135m",

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from harness.base.errors import CannotRunError, ModelError
-from harness.base.remedies import MLX_REMEDY, TORCH_REMEDY
+from harness.base.remedies import RUN_REMEDY, TORCH_REMEDY
 from harness.plans.preset import BasePreset, CodePreset, NamedModel
 
 TORCH = "torch"
-REMEDIES = {"mlx": MLX_REMEDY, TORCH: TORCH_REMEDY}
+REMEDIES = {"mlx": RUN_REMEDY, TORCH: TORCH_REMEDY}
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
-"""`k3 report table`: the arms of many reports as one data frame, for Markdown and CSV."""
+"""`k3 report table`: the arms of many reports in one table, for Markdown and CSV."""
 
+import csv
+import io
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -20,9 +22,6 @@ from harness.base.errors import CannotRunError
 from harness.commands.report.opening import why_no_report
 from reports.retractions import RetractionsError
 from reports.untrusted.one_line import one_line
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = (
     "file",
@@ -63,25 +62,29 @@ def command(
     sys.stdout.write(arms.csv() if output is TableFormat.csv else arms.markdown())
     if problem := without_report(missed):
         raise CannotRunError(problem)
-    if arms.frame.empty:
+    if not arms.rows:
         raise CannotRunError(f"{one_line(str(paths[0]), 1000)}: no report in this folder; name the one that holds them")
 
 
 @dataclass(frozen=True)
 class ArmsTable:
-    """One row an arm; a file without arms has one row of its own."""
+    """One row an arm, by `COLUMNS`; a file without arms has a row of its own. What is absent is an empty cell."""
 
-    frame: "pd.DataFrame"
+    rows: tuple[dict[str, Any], ...]
 
     def csv(self) -> str:
         """Figures in full; text that a spreadsheet would take for a formula is quoted with an apostrophe."""
-        return str(self.frame.map(_no_formula).to_csv(index=False))
+        text = io.StringIO()
+        table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows({name: _no_formula(value) for name, value in row.items()} for row in self.rows)
+        return text.getvalue()
 
     def markdown(self) -> str:
         """Figures to three digits."""
         lines = ["| " + " | ".join(COLUMNS) + " |", "| " + " | ".join("---" for _ in COLUMNS) + " |"]
-        for row in self.frame.itertuples(index=False):
-            lines.append("| " + " | ".join(_cell(value) for value in row) + " |")
+        for row in self.rows:
+            lines.append("| " + " | ".join(_cell(row.get(name)) for name in COLUMNS) + " |")
         return "\n".join(lines) + "\n"
 
 
@@ -93,8 +96,6 @@ def arms_table(paths: Sequence[Path]) -> tuple[ArmsTable, tuple[JudgedFile, ...]
     Raises:
         CannotRunError: what is retracted near a report cannot be known.
     """
-    import pandas as pd
-
     rows: list[dict[str, Any]] = []
     missed = []
     try:
@@ -108,7 +109,7 @@ def arms_table(paths: Sequence[Path]) -> tuple[ArmsTable, tuple[JudgedFile, ...]
                 missed.append(read.judged)
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
-    return ArmsTable(pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)), tuple(missed)
+    return ArmsTable(tuple(rows)), tuple(missed)
 
 
 def without_report(missed: Sequence[JudgedFile]) -> str:
@@ -147,5 +148,5 @@ def _no_formula(value: object) -> object:
 
 def _cell(value: object) -> str:
     if isinstance(value, bool | int | float):
-        return "" if value != value else three_digits(float(value))
+        return three_digits(float(value))
     return markdown_text(value) if isinstance(value, str) else ""

@@ -43,7 +43,7 @@ def test_no_recording_for_other_weights() -> None:
     [
         "k3-tiny",
         pytest.param("smollm2-135m", marks=pytest.mark.model),
-        pytest.param("gemma3-270m", marks=pytest.mark.model),
+        pytest.param("gemma3-270m", marks=pytest.mark.gemma),
     ],
 )
 def test_known_models_are_verified_without_torch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,8 +115,10 @@ def test_an_unknown_architecture_is_refused(tmp_path: Path) -> None:
         convert(tmp_path / "x.gguf", tmp_path, lambda count: None)
 
 
-@pytest.mark.model
-@pytest.mark.parametrize("name", ["smollm2-135m", "gemma3-270m"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("smollm2-135m", marks=pytest.mark.model), pytest.param("gemma3-270m", marks=pytest.mark.gemma)],
+)
 def test_the_real_models_know_the_capital_of_france(name: str) -> None:
     """A wrong order of query rows or a norm off by one would pass every comparison of two readers, not this."""
     from harness.engines.mlx.verifier.load import load_verifier

@@ -230,7 +230,7 @@ def source_texts() -> list[str]:
     return [file.read_text(encoding="utf-8")[:20_000] for file in files] + noise + TEXTS
 
 
-@pytest.mark.model
+@pytest.mark.gemma
 def test_gemmas_tokenizer_equals_sentencepiece_on_its_own_vocabulary() -> None:
     folder = resolve("gemma3-270m").folder
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))

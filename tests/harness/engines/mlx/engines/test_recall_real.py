@@ -13,10 +13,10 @@ from harness.models.resolve import resolve
 from workloads.base import Prompt
 from workloads.niah import Niah
 
-pytestmark = pytest.mark.model
 TOKENS = 14
 # Both prompts are longer than the model's window, 64 and 512 tokens, so that sliding layers have wrapped.
 LINES = {"k3-tiny": 40, "gemma3-270m": 50}
+MODELS = ["k3-tiny", pytest.param("gemma3-270m", marks=pytest.mark.gemma)]
 
 
 @cache
@@ -49,24 +49,25 @@ def recalls(model: str, tokens: tuple[int, ...]) -> bool:
     return answer in ModelText(verifier(model).tokenizer).decode(tokens)
 
 
-@pytest.mark.parametrize("model", LINES)
+@pytest.mark.parametrize("model", MODELS)
 def test_the_oracle_recalls_and_every_token_is_the_verifier_s(model: str) -> None:
     assert recalls(model, oracle(model))
     assert audit(verifier(model), prompt(model).tokens, oracle(model)).mismatches == ()
 
 
 @pytest.mark.parametrize("eviction", ["strict", "after"])
-@pytest.mark.parametrize("model", LINES)
+@pytest.mark.parametrize("model", MODELS)
 def test_identity_is_the_oracle_s_stream(model: str, eviction: str) -> None:
     request = RestorationRequest("identity", eviction=eviction)  # type: ignore[arg-type]
     assert stream(model, "incremental", request) == oracle(model)
 
 
-@pytest.mark.parametrize("model", LINES)
+@pytest.mark.parametrize("model", MODELS)
 def test_without_restoration_the_code_is_gone(model: str) -> None:
     assert not recalls(model, stream(model, "incremental", RestorationRequest("ablate")))
 
 
+@pytest.mark.gemma
 def test_gemma_s_full_layers_alone_carry_the_recall() -> None:
     assert len(prompt("gemma3-270m").tokens) > 512
     coupon = RestorationRequest("ablate", "full_attention")
