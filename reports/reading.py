@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from reports.importers.base import ForeignFormatError, Importer, Source
 from reports.importers.registry import FOREIGN_KINDS, IMPORTER_NAMES, importer_of
+from reports.journal import UNFINISHED, is_unfinished, journal_of
 from reports.records.record import digest_of
 from reports.report import IMPORTED_KINDS, SCHEMA_VERSION, Kind, Report, ReportError, describe_invalid
-from reports.untrusted.files import SUFFIXES, RefusedFileError, find_files, read_bounded
+from reports.untrusted.files import SUFFIXES, UNFINISHED_SUFFIX, RefusedFileError, find_files, read_bounded
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import BYTE_ORDER_MARK, Document, Json, StrictJsonError, parse
 
@@ -98,10 +99,14 @@ class Evidence:
 
 def read_evidence(path: Path) -> Evidence:
     """What is in the file at `path`; whatever it holds, this does not raise."""
+    if path.name.lower().endswith(UNFINISHED_SUFFIX):
+        return Evidence(path, NotAReport(UNFINISHED))
     try:
         data = read_bounded(path)
     except RefusedFileError as error:
-        return Evidence(path, Unreadable(str(error), error.could_not_open))
+        begun = error.could_not_open and is_unfinished(path)
+        message = f"is not written yet: {journal_of(path).name} beside it holds {UNFINISHED}" if begun else str(error)
+        return Evidence(path, Unreadable(message, error.could_not_open))
     return evidence_of(data, path)
 
 

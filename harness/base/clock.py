@@ -1,5 +1,6 @@
 """The one place that reads clocks."""
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,18 @@ from datetime import UTC, datetime
 def now() -> float:
     """Seconds on the monotonic clock; only differences mean anything."""
     return time.perf_counter()
+
+
+def asleep() -> float:
+    """Seconds that the machine has slept since it was started; only differences mean anything.
+
+    Each system has a clock that goes on while the machine sleeps, and one that stops: CLOCK_BOOTTIME and
+    CLOCK_MONOTONIC on Linux (clock_gettime(2)), CLOCK_MONOTONIC_RAW and CLOCK_UPTIME_RAW on macOS (clock_gettime(3)).
+    Each pair ticks alike otherwise. `now` is a clock that stops on both.
+    """
+    if sys.platform == "darwin":
+        return time.clock_gettime(time.CLOCK_MONOTONIC_RAW) - time.clock_gettime(time.CLOCK_UPTIME_RAW)
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
 def utc_now() -> datetime:

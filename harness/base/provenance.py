@@ -23,7 +23,7 @@ def read_provenance(models: Sequence[ModelInfo], device: str, blas: str, blas_th
         source=read_source(),
         argv=anonymous_argv(sys.argv),
         host=read_host(),
-        packages=tuple(Package(name=name, version=found) for name in PACKAGES if (found := version_of(name))),
+        packages=read_packages(),
         models=tuple(models),
         device=device,
         blas=blas,
@@ -32,14 +32,15 @@ def read_provenance(models: Sequence[ModelInfo], device: str, blas: str, blas_th
 
 
 def read_source() -> Source:
-    """Git commit and dirty flag in a checkout; version and digest of the installed files otherwise."""
+    """The commit of a clean checkout; beside that of a dirty one, and for installed files, the digest of what runs."""
     root = Path(__file__).resolve().parents[2]
     version = version_of("k3")
     if (root / ".git").exists():
         commit = _git(root, "rev-parse", "HEAD")
         status = _git(root, "status", "--porcelain", "--", *FOLDERS)
         if commit is not None and status is not None:
-            return Source(git_commit=commit, dirty=bool(status), version=version)
+            files = installed_digest(root) if status else None
+            return Source(git_commit=commit, dirty=bool(status), version=version, files=files)
     return Source(version=version, files=installed_digest(root))
 
 
@@ -52,6 +53,11 @@ def installed_digest(root: Path) -> str:
                 total.update(f"{file.relative_to(root).as_posix()}\0".encode())
                 total.update(hashlib.sha256(file.read_bytes()).digest())
     return "sha256:" + total.hexdigest()
+
+
+def read_packages() -> tuple[Package, ...]:
+    """The installed distributions that decide what is computed."""
+    return tuple(Package(name=name, version=found) for name in PACKAGES if (found := version_of(name)))
 
 
 def read_host() -> Host:

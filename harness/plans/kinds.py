@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Kind:
     """One kind of run. `runner` is "module:function", resolved when it is needed, so that naming it loads nothing; the
-    function takes (plan, out, progress), leaves the finished report without claims at `out`, and returns it."""
+    function takes (plan, out, progress), measures what is missing for the report that is to be at `out`, and returns it
+    without claims."""
 
     preset: type[BasePreset]
     plan: Callable[[LoadedPreset], Plan]
@@ -47,7 +48,7 @@ def plan_of(loaded: LoadedPreset) -> Plan:
 
 
 def run_plan(plan: Plan, out: Path, progress: Progress) -> "Report":
-    """Run a plan and leave its report, without claims, at `out`.
+    """Run a plan: its report, without claims, that is to be written at `out`.
 
     Raises:
         K3Error: of a class of `harness.base.errors`, as the runner of its kind.

@@ -1,19 +1,23 @@
 """run_preset(plan) -> Report: every codec on every sample, over the same captured K/V, beside the verifier itself."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.base.errors import EngineError, UsageError
+from harness.base.errors import EngineError, OutputError, UsageError
+from harness.base.pauses import watching
 from harness.base.progress import Progress
 from harness.engines.codec_scores import Answers, StreamLimit
 from harness.models.model_text import stop_rules
 from harness.plans.codec_preset import KvQuantPlan, KvQuantPreset, MixedArm, runtime_arms
 from harness.plans.workload import workload_of
-from harness.runs.codec_journal import KvQuantJournal
+from harness.runs.journal import Journal
 from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.measured_report import measured_report
 from harness.runs.new_report import new_report
-from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult, RefusedArm
+from reports.journal import MeasuredSample
+from reports.records.codec_rows import ArmSample, CodecArm, CodecSample, KvQuantResult, RefusedArm
 from reports.records.plan import PlanInfo
 from reports.report import Report
 from workloads.base import Prompt, StopPolicy
@@ -35,13 +39,15 @@ class Arms:
 
 
 def run_preset(plan: KvQuantPlan, out: Path, progress: Progress) -> Report:
-    """Measure the codecs of `plan` and leave the finished report, without claims, at `out`.
+    """Measure the codecs of `plan`: the finished report, without claims.
 
-    An unfinished report of the same run at `out` is taken up where it stopped.
+    Every sample is kept in the journal beside `out`, where the report is to be; samples that are there are not
+    measured again.
 
     Raises:
-        UsageError: a codec or layer that there is not. OutputError: the report cannot be written.
+        UsageError: a codec or layer that there is not. OutputError: the journal cannot be written.
         ModelError, EngineError: the model is missing or damaged, or its K/V cannot be captured.
+        CannotRunError: the machine does not stay awake.
     """
     from harness.engines.mlx.kv_quant.codec import make_codec
 
@@ -72,22 +78,38 @@ def _run(plan: KvQuantPlan, preset: KvQuantPreset, lab: Lab, out: Path, progress
         _info(preset),
         kv_quant=KvQuantResult(arms=arms.described, refused=arms.refused),
     )
-    journal = KvQuantJournal.open(skeleton, out)
     bench = KvBench(lab.verifier, layers, _answers(preset, lab, prompts))
-    for sample in sorted(set(range(preset.samples)) - journal.done):
-        progress(sample, preset.samples, f"sample {sample}, {len(arms.described)} arms")
-        _measure(bench, arms, preset, sample, sample_tokens(prompts, sample), journal)
-    return journal.finish()
+    with Journal.open(skeleton, out) as journal, watching() as watch:
+        for sample in range(_done(journal), preset.samples):
+            progress(sample, preset.samples, f"sample {sample}, {len(arms.described)} arms")
+            watch.measure(
+                partial(_measure, bench, arms, preset, sample, sample_tokens(prompts, sample)),
+                lambda entry, pause: journal.append(entry.replace(pause=pause)),
+            )
+        return measured_report(journal.skeleton, journal.entries)
+
+
+def _done(journal: Journal) -> int:
+    """Samples that the journal has already: the first ones, with every arm."""
+    assert journal.skeleton.kv_quant is not None
+    names = [arm.name for arm in journal.skeleton.kv_quant.arms]
+    found = [entry for entry in journal.of(MeasuredSample) if entry.pause is None]
+    for number, entry in enumerate(found):
+        if entry.oracle.sample != number or [codec.arm for codec in entry.codecs] != names:
+            raise OutputError(f"{journal.path}: its samples are not the first of this run; choose another --out")
+    return len(found)
 
 
 def _measure(
-    bench: "KvBench", arms: Arms, preset: KvQuantPreset, sample: int, tokens: "SampleTokens", journal: KvQuantJournal
-) -> None:
+    bench: "KvBench", arms: Arms, preset: KvQuantPreset, sample: int, tokens: "SampleTokens"
+) -> MeasuredSample:
     exact = bench.exact(sample, tokens)
     rows: dict[str, CodecSample] = dict(zip(arms.pairs, bench.codecs(exact, list(arms.pairs.values())), strict=True))
     for name, bits in arms.runtime.items():
         rows[name] = bench.runtime(exact, bits, preset.runtime_group)
-    journal.add(exact.row, rows)
+    return MeasuredSample(
+        oracle=exact.row, codecs=tuple(ArmSample(arm=arm.name, row=rows[arm.name]) for arm in arms.described)
+    )
 
 
 def sample_tokens(prompts: tuple[Prompt, ...], sample: int) -> "SampleTokens":

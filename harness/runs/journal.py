@@ -1,190 +1,211 @@
-"""The growing report of a run: on disk after every row, whole at any moment, taken up again after a kill."""
+"""The journal of a run: what was measured is on disk when `append` returns, and a line costs the line.
 
+The report is written once, at the end, and takes the journal's place.
+"""
+
+import errno
 import glob
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from harness.base.clock import utc_now
 from harness.base.errors import OutputError
-from harness.runs.output_lock import hold, release
-from reports.records.kv_memory import MemoryTable
-from reports.records.measurement import Arm, Measurement, StreamAudit
-from reports.records.plan import Resume, Run, Warmup
-from reports.records.provenance import Provenance
-from reports.report import Report, ReportError, load_report, write_report
+from harness.runs.resumption import unlike
+from reports.journal import (
+    Begun,
+    Entry,
+    JournalError,
+    Lines,
+    MeasuredRow,
+    MeasuredSample,
+    Resumed,
+    decode,
+    encode,
+    has_room,
+    journal_of,
+)
+from reports.records.plan import Resume
+from reports.report import Report, ReportError, load_report, report_bytes, write_atomically
+from reports.untrusted.files import MAX_BYTES, RefusedFileError, read_bounded
+
+E = TypeVar("E", bound=Entry)
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Journal:
-    """Collects rows into a report and writes it after each. One process writes one file."""
+    """The lines of one run, open for the next one. `skeleton` is the report as it was before anything was measured."""
 
-    def __init__(self, report: Report, path: Path) -> None:
-        self._report = report
-        self._path = path
-        self._rows: dict[str, list[Measurement]] = {arm.name: list(arm.measurements) for arm in report.arms}
-        assert report.plan is not None
-        self._order: list[Run] = list(_order(report))
+    def __init__(self, out: Path, skeleton: Report, lines: Lines, descriptor: int) -> None:
+        self.skeleton = skeleton
+        self.entries = list(lines.entries)
+        self.path = journal_of(out)
+        self._out = out
+        self._descriptor = descriptor
+        self._size = lines.size
+        self._checksum = lines.checksum
 
     @classmethod
-    def open(cls, skeleton: Report, path: Path) -> "Journal":
-        """Begin a report at `path`, or take up the unfinished one that stands there.
+    @contextmanager
+    def open(cls, skeleton: Report, out: Path) -> Iterator["Journal"]:
+        """The journal of the run that will write `out`: a new one, or that of the same run, which was interrupted.
+
+        It is deleted if nothing was measured when the body ends.
 
         Raises:
-            OutputError: the folder is not writable, another process writes the file, or it is something else than
-                this run, unfinished, on this machine and code.
+            OutputError: the folder is not writable, something is at `out`, or the journal beside it is damaged or not
+                of this run on this machine and code.
         """
-        journal = cls(take_up(skeleton, path, lambda report: len(_order(report))), path)
-        journal.save()
-        return journal
+        refuse_taken(out)
+        lines = _lines_of(skeleton, out)
+        begun = skeleton.replace(report_id=lines.report.report_id, created_at=lines.report.created_at)
+        with _told(out):
+            descriptor = os.open(journal_of(out), _FLAGS)
+        journal = cls(out, begun, lines, descriptor)
+        try:
+            with _told(out):
+                os.ftruncate(descriptor, lines.size)  # what a killed process wrote of a line is none
+            if journal.measured:
+                journal.append(Resumed(resume=Resume(order=journal.measured, at=utc_now())))
+            yield journal
+        finally:
+            if not journal.measured and os.fstat(descriptor).st_size == journal._size:
+                journal_of(out).unlink(missing_ok=True)
+            os.close(descriptor)
 
     @property
-    def report(self) -> Report:
-        """The report as far as it goes."""
-        arms = tuple(arm.replace(measurements=tuple(self._rows[arm.name])) for arm in self._report.arms)
-        assert self._report.plan is not None
-        return self._report.replace(arms=arms, plan=self._report.plan.replace(order=tuple(self._order)))
+    def measured(self) -> int:
+        """Timed runs, or samples of a codec run, that count."""
+        return measured(self.entries)
 
-    @property
-    def done(self) -> frozenset[tuple[str, int, int]]:
-        """(arm, sample, repeat) of every row already measured."""
-        return frozenset((run.arm, run.sample, run.repeat) for run in self._order)
+    def of(self, kind: type[E]) -> list[E]:
+        """The entries of one kind, in order."""
+        return [entry for entry in self.entries if isinstance(entry, kind)]
 
-    def warmed(self, warmups: Iterable[Warmup]) -> None:
-        """Record the warm-ups made before the first timed run."""
-        self._update_plan(warmups=tuple(warmups))
-
-    def next_order(self) -> int:
-        """The position the next timed run has among all."""
-        return len(self._order)
-
-    def add(self, arm: str, row: Measurement) -> None:
-        """Append a measured row and write the file."""
-        self._rows[arm].append(row)
-        self._order.append(Run(arm=arm, sample=row.sample, repeat=row.repeat))
-        self.save()
-
-    def finish(self, audits: dict[str, StreamAudit], memory: MemoryTable | None) -> Report:
-        """Add what is computed after the last timed run, mark the report complete and write it."""
-        arms = tuple(arm.replace(stream_audit=audits.get(arm.name)) for arm in self._report.arms)
-        self._report = self._report.replace(arms=arms, memory=memory)
-        self._update_plan(complete=True)
-        self.save()
-        release(self._path)
-        return self.report
-
-    def save(self) -> None:
-        """Write the report atomically.
+    def append(self, entry: Entry) -> None:
+        """Write a line and wait until it is on disk.
 
         Raises:
-            OutputError: the file of the last good write is untouched.
+            OutputError: it cannot be written; all lines before it are as they were.
         """
-        save_report(self.report, self._path)
-
-    def _update_plan(self, **changes: object) -> None:
-        assert self._report.plan is not None
-        self._report = self._report.replace(plan=self._report.plan.replace(**changes))
-
-
-def take_up(skeleton: Report, path: Path, done: Callable[[Report], int]) -> Report:
-    """The report to go on with at `path`, held for this process: `skeleton`, or what a killed run of it left there.
-
-    `done` counts what was measured; a report taken up after that much says so in its plan.
-
-    Raises:
-        OutputError: as `Journal.open`.
-    """
-    hold(path)
-    remove_leftovers(path)
-    if not path.exists():
-        return skeleton
-    found = unfinished(path)
-    if found is None:
-        raise OutputError(f"{path}: exists and is no unfinished run; choose another --out")
-    assert found.plan is not None
-    assert skeleton.plan is not None
-    if found.plan.digest != skeleton.plan.digest:
-        raise OutputError(f"{path}: is the unfinished report of another run; choose another --out")
-    other = unlike(found, skeleton)
-    if other is not None:
-        raise OutputError(f"{path}: its rows cannot be gone on with: {other}; choose another --out")
-    if not done(found) or found.plan.complete:
-        return found
-    resume = Resume(order=done(found), at=utc_now())
-    return found.replace(plan=found.plan.replace(resumes=(*found.plan.resumes, resume)))
+        line, checksum = encode(entry, self._checksum)
+        if not has_room(self._size, line):
+            raise OutputError(
+                f"{self.path}: the run measures more than the {MAX_BYTES >> 20} MiB that a report may have; "
+                "what was measured is kept there: begin a run of fewer samples or repeats with another --out"
+            )
+        with _told(self._out):
+            try:
+                _write(self._descriptor, line)
+                os.fsync(self._descriptor)
+            except BaseException:
+                os.ftruncate(self._descriptor, self._size)
+                raise
+        self._size += len(line)
+        self._checksum = checksum
+        self.entries.append(entry)
 
 
-def save_report(report: Report, path: Path) -> None:
-    """Write the report atomically.
+def measured(entries: Iterable[Entry]) -> int:
+    """Timed runs, or samples of a codec run, that count."""
+    return sum(isinstance(entry, MeasuredRow | MeasuredSample) and entry.pause is None for entry in entries)
+
+
+def read_journal(out: Path) -> Lines | None:
+    """What is in the journal of the run that will write `out`; None if there is none.
 
     Raises:
-        OutputError: the file of the last good write is untouched.
+        OutputError: it cannot be read, or is damaged; one line, with what to do.
     """
-    try:
-        write_report(report, path)
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror}); what was written before is kept: make room or "
-            "choose another --out, then run the same command to go on"
-        ) from error
-
-
-def _order(report: Report) -> tuple[Run, ...]:
-    """The timed runs in the order they were made."""
-    return (report.plan.order or ()) if report.plan is not None else ()
-
-
-def unfinished(path: Path) -> Report | None:
-    """The report at `path` if it is one of a run that was killed before its last row, or before it was judged."""
-    try:
-        report = load_report(path)
-    except ReportError:
+    path = journal_of(out)
+    if not os.path.lexists(path):
         return None
-    ours = report.plan is not None and report.imported is None
-    return report if ours and report.gate is None else None
+    try:
+        return decode(read_bounded(path))
+    except RefusedFileError as error:
+        raise OutputError(f"{path}: {error}; move it away, or choose another --out") from error
+    except JournalError as error:
+        keep = f"delete that line and all after it to go on with the {error.line - 1} before it, or " * (error.line > 1)
+        raise OutputError(f"{path}: {error}; {keep}choose another --out") from error
 
 
-def unlike(found: Report, skeleton: Report) -> str | None:
-    """Why rows measured now do not belong beside those found: other code, machine, model or arms; rows out of order."""
-    for name in ("kind", "preset", "workload"):
-        if getattr(found, name) != getattr(skeleton, name):
-            return f"its {name} is another"
-    ours, theirs = _conditions(skeleton.provenance), _conditions(found.provenance)
-    for name, value in ours.items():
-        if theirs.get(name) != value:
-            return f"provenance.{name} has changed since it was begun"
-    if [_bare(arm) for arm in found.arms] != [_bare(arm) for arm in skeleton.arms]:
-        return "its arms are others"
-    order = (found.plan.order or ()) if found.plan is not None else ()
-    rows = sorted((row.order, arm.name, row.sample, row.repeat) for arm in found.arms for row in arm.measurements
-                  if row.order is not None)  # fmt: skip
-    listed = [(place, run.arm, run.sample, run.repeat) for place, run in enumerate(order)]
-    if rows != listed or len(rows) != sum(len(arm.measurements) for arm in found.arms):
-        return "its rows are not those of its order; it was edited"
-    return None
+def settle(report: Report, out: Path) -> None:
+    """Write the finished report, whole, and let its journal go.
+
+    Raises:
+        OutputError: it cannot be written; the rows are kept in the journal.
+    """
+    data = report_bytes(report)
+    if len(data) > MAX_BYTES:
+        raise OutputError(
+            f"{out}: the report would take {len(data) >> 20} MiB, and {MAX_BYTES >> 20} are the most that is read; "
+            f"its rows are kept in {journal_of(out)}: begin a run of fewer samples or repeats with another --out"
+        )
+    with _told(out):
+        write_atomically(data, out)
+        journal_of(out).unlink(missing_ok=True)
 
 
-def _conditions(provenance: Provenance | None) -> dict[str, object]:
-    """What a run is measured under: everything but the arguments, and what was found out about the models since."""
-    if provenance is None:
-        return {}
-    conditions: dict[str, object] = {name: getattr(provenance, name) for name in type(provenance).model_fields}
-    del conditions["argv"]
-    conditions["models"] = tuple(model.replace(faithfulness=None) for model in provenance.models)
-    return conditions
+def refuse_taken(out: Path) -> None:
+    """Refuse a place where something is already.
+
+    Raises:
+        OutputError: there is a file at `out`; of an older K3's unfinished run the message says how to finish it.
+    """
+    if not os.path.lexists(out):
+        return
+    try:
+        found = load_report(out)
+    except ReportError:
+        found = None
+    if found is not None and found.gate is None and found.imported is None:
+        source = found.provenance.source if found.provenance is not None else None
+        made_by = f" (commit {source.git_commit[:12]})" if source is not None and source.git_commit else ""
+        raise OutputError(
+            f"{out}: is a run that an older K3 did not finish, and whose rows are in the report; finish it with that "
+            f"K3{made_by}, or choose another --out"
+        )
+    raise OutputError(f"{out}: exists and is not the report of this run by this code; choose another --out")
 
 
-def _bare(arm: Arm) -> Arm:
-    """The arm without what was measured."""
-    return arm.replace(measurements=(), stream_audit=None)
-
-
-def remove_leftovers(path: Path) -> None:
-    """Delete temporary files that a kill during a write of this report left beside it.
+def remove_leftovers(out: Path) -> None:
+    """Delete temporary files that a kill during a write of this report or its journal left beside it.
 
     Raises:
         OutputError: the folder is not writable.
     """
-    try:
-        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+    with _told(out):
+        for leftover in out.parent.glob(f".{glob.escape(out.name)}.*.tmp"):
             leftover.unlink(missing_ok=True)
+
+
+def _lines_of(skeleton: Report, out: Path) -> Lines:
+    """What the journal of this very run holds; if there is none, it is begun."""
+    lines = read_journal(out)
+    if lines is None:
+        line, checksum = encode(Begun(report=skeleton), 0)
+        with _told(out):
+            write_atomically(line, journal_of(out))
+        return Lines(skeleton, (), len(line), checksum)
+    other = unlike(lines.report, skeleton)
+    if other is not None:
+        raise OutputError(f"{journal_of(out)}: its rows cannot be gone on with: {other}; choose another --out")
+    return lines
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+@contextmanager
+def _told(out: Path) -> Iterator[None]:
+    """Say in one line what the operating system has against a write."""
+    try:
+        yield
     except OSError as error:
-        raise OutputError(f"{path}: its folder cannot be written ({error.strerror}); choose another --out") from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        remedy = "make room, then the same command goes on with what was measured" if full else "choose another --out"
+        raise OutputError(f"{out}: cannot be written ({error.strerror}); {remedy}") from error

@@ -5,34 +5,24 @@ Nothing is kept of a run that did not come to its end: it takes minutes, and a p
 
 from pathlib import Path
 
-from harness.base.errors import OutputError
 from harness.base.progress import Progress
 from harness.plans.parity_plan import ParityPlan
 from harness.plans.workload import workload_of
-from harness.runs.journal import remove_leftovers, unfinished
+from harness.runs.journal import refuse_taken
 from harness.runs.loaded_verifier import open_lab
 from harness.runs.new_report import new_report
-from harness.runs.output_lock import hold, release
 from reports.records.plan import PlanInfo
-from reports.report import Report, write_report
+from reports.report import Report
 
 
 def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
-    """Compare the runtimes on the code prompts of `plan` and leave the report, without claims, at `out`.
+    """Compare the runtimes on the code prompts of `plan`: the report, without claims, that is to be at `out`.
 
     Raises:
-        OutputError: `out` exists or cannot be written. ModelError, EngineError: a model is missing, damaged or does
+        OutputError: something is at `out`. ModelError, EngineError: a model is missing, damaged or does
         not fit. CannotRunError: a runtime is not installed, or no recording is of this drafter and these prompts.
     """
-    hold(out)
-    try:
-        _check_free(out, plan)
-        return _compare(plan, out, progress)
-    finally:
-        release(out)
-
-
-def _compare(plan: ParityPlan, out: Path, progress: Progress) -> Report:
+    refuse_taken(out)
     preset = plan.preset
     progress(0, preset.samples, f"loading {preset.model}")
     verifier, *others = preset.models()
@@ -52,18 +42,4 @@ def _compare(plan: ParityPlan, out: Path, progress: Progress) -> Report:
         prefill_chunk=preset.prefill_chunk,
         complete=True,
     )
-    report = new_report(plan, lab, workload, prompts, info, parity=result)
-    try:
-        write_report(report, out)
-    except OSError as error:
-        raise OutputError(f"{out}: cannot be written ({error.strerror}); choose another --out") from error
-    return report
-
-
-def _check_free(out: Path, plan: ParityPlan) -> None:
-    """Nothing is at `out` but the report of this very run, killed before it was judged; that one is made again."""
-    remove_leftovers(out)
-    if out.exists():
-        found = unfinished(out)
-        if found is None or (found.kind, found.preset) != ("parity", plan.preset_info()):
-            raise OutputError(f"{out}: exists and is no unfinished run of this preset; choose another --out")
+    return new_report(plan, lab, workload, prompts, info, parity=result)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.clock import now
-from harness.base.errors import UsageError
+from harness.base.errors import OutputError, UsageError
+from harness.base.pauses import PauseWatch, watching
 from harness.base.progress import Progress
 from harness.engines.base import Block, DecodeLimit, Engine
 from harness.engines.speculation import speculation
@@ -17,10 +18,12 @@ from harness.plans.plan import ArmPlan, RunPlan
 from harness.plans.workload import workload_of
 from harness.runs.journal import Journal
 from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.measured_report import distinct_streams, measured_report, runs
 from harness.runs.new_report import new_report
 from harness.runs.schedule import schedule
+from reports.journal import Audited, MeasuredRow, WarmedUp
 from reports.records.kv_memory import ArmMemory, MemoryTable
-from reports.records.measurement import Arm, AuditedStream, Measurement, StopReason, StreamAudit
+from reports.records.measurement import Arm, Measurement, StopReason
 from reports.records.plan import PlanInfo, Run, Warmup
 from reports.report import Report
 from workloads.base import Prompt, StopPolicy, Workload
@@ -40,6 +43,10 @@ class Prepared:
     limit: DecodeLimit
     policy: StopPolicy
 
+    def arm(self, name: str) -> ArmPlan:
+        """The arm of that name."""
+        return next(arm for arm in self.plan.arms if arm.name == name)
+
 
 def run_preset(plan: RunPlan, out: Path, progress: Progress) -> Report:
     """Load the models of `plan`, then `run` it.
@@ -53,31 +60,36 @@ def run_preset(plan: RunPlan, out: Path, progress: Progress) -> Report:
 
 
 def run(plan: RunPlan, lab: Lab, out: Path, progress: Progress) -> Report:
-    """Measure `plan` on the verifier in `lab` and leave the finished report (without claims) at `out`.
+    """Measure `plan` on the verifier in `lab`: the finished report, without claims.
 
-    An unfinished report of the same run at `out` is taken up where it stopped.
+    Every row is kept in the journal beside `out`, where the report is to be; rows that are there are not measured
+    again.
 
     Raises:
-        UsageError: the plan does not fit the model. OutputError: the report cannot be written.
-        EngineError: an engine cannot do what its arm says.
+        UsageError: the plan does not fit the model. OutputError: the journal cannot be written.
+        EngineError: an engine cannot do what its arm says. CannotRunError: the machine does not stay awake.
     """
     prepared = prepare(plan, lab)
     lab.tell_unverified()
-    journal = Journal.open(skeleton(prepared), out)
-    runs = schedule(plan.arms, plan.preset.samples, plan.preset.repeats)
-    done = journal.done
-    left = [one for one in runs if (one.arm, one.sample, one.repeat) not in done]
-    if left:
-        progress(len(done), len(runs), "warming up")
-        warmups = [_warm_up(prepared, arm) for arm in plan.arms if any(one.arm == arm.name for one in left)]
-        if not done:
-            journal.warmed(warmups)
-    for index, one in enumerate(left):
-        progress(len(done) + index, len(runs), f"{one.arm}, sample {one.sample}, repeat {one.repeat}")
-        journal.add(one.arm, _measure(prepared, one, journal.next_order()))
-    progress(len(runs), len(runs), "auditing streams")
-    audits = _audit_all(prepared, journal.report)
-    return journal.finish(audits, _memory(prepared, journal.report))
+    planned = schedule(plan.arms, plan.preset.samples, plan.preset.repeats)
+    with Journal.open(skeleton(prepared), out) as journal, watching() as watch:
+        done = tuple(runs(journal.entries))
+        if done != planned[: len(done)]:
+            raise OutputError(f"{journal.path}: its rows are not the first of this run; choose another --out")
+        left = planned[len(done) :]
+        for arm in plan.arms:
+            if any(one.arm == arm.name for one in left):
+                progress(len(done), len(planned), f"warming up {arm.name}")
+                warmup = _warm_up(prepared, arm)
+                if not done:
+                    journal.append(WarmedUp(warmup=warmup))
+        for order, one in enumerate(left, start=len(done)):
+            progress(order, len(planned), f"{one.arm}, sample {one.sample}, repeat {one.repeat}")
+            _measure_once(prepared, one, order, journal, watch)
+        progress(len(planned), len(planned), "auditing streams")
+        _audit(prepared, journal)
+        report = measured_report(journal.skeleton, journal.entries)
+    return report.replace(memory=_memory(prepared, report))
 
 
 def prepare(plan: RunPlan, lab: Lab) -> Prepared:
@@ -148,9 +160,18 @@ def _warm_up(prepared: Prepared, arm: ArmPlan) -> Warmup:
     return Warmup(arm=arm.name, runs=1, shapes=tuple(sorted(shapes)))
 
 
+def _measure_once(prepared: Prepared, one: Run, order: int, journal: Journal, watch: PauseWatch) -> None:
+    """Measure a run until no pause falls into it, warming up anew after one; what it fell into is kept, too."""
+    watch.measure(
+        lambda: _measure(prepared, one, order),
+        lambda row, pause: journal.append(MeasuredRow(arm=one.arm, row=row, pause=pause)),
+        lambda: _warm_up(prepared, prepared.arm(one.arm)),
+    )
+
+
 def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
     """One timed run: prefill, decode, then what the engine counted."""
-    arm = next(arm for arm in prepared.plan.arms if arm.name == one.arm)
+    arm = prepared.arm(one.arm)
     prompt, engine = prepared.prompts[(arm.prompt_set, one.sample)], prepared.engines[one.arm]
     prepared.lab.reset_peak()
     start = now()
@@ -198,21 +219,14 @@ def _stop_reason(tokens: Sequence[int], limit: DecodeLimit) -> StopReason:
     return limit.stop_tokens.get(tokens[-1], "length")
 
 
-def _audit_all(prepared: Prepared, report: Report) -> dict[str, StreamAudit]:
-    """Audit every distinct stream once, whichever arms emitted it."""
-    known: dict[tuple[str, int, tuple[int, ...]], AuditedStream] = {}
-    audits: dict[str, StreamAudit] = {}
-    for arm in report.arms:
-        streams: dict[tuple[str, int, tuple[int, ...]], AuditedStream] = {}
-        for row in arm.measurements:
-            assert row.token_ids is not None
-            key = (arm.prompt_set, row.sample, row.token_ids)
-            if key not in known:
-                prompt = prepared.prompts[(arm.prompt_set, row.sample)]
-                known[key] = prepared.lab.audit(prompt.tokens, row)
-            streams.setdefault(key, known[key].replace(sample=row.sample, repeat=row.repeat))
-        audits[arm.name] = StreamAudit(reference="verifier_native", streams=tuple(streams.values()))
-    return audits
+def _audit(prepared: Prepared, journal: Journal) -> None:
+    """Audit every distinct stream that was not audited before."""
+    report = measured_report(journal.skeleton, journal.entries)
+    audited = {(entry.arm, entry.stream.sample, entry.stream.repeat) for entry in journal.of(Audited)}
+    for arm, row in distinct_streams(report.arms).values():
+        if (arm.name, row.sample, row.repeat) not in audited:
+            prompt = prepared.prompts[(arm.prompt_set, row.sample)]
+            journal.append(Audited(arm=arm.name, stream=prepared.lab.audit(prompt.tokens, row)))
 
 
 def _memory(prepared: Prepared, report: Report) -> MemoryTable | None:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from reports.records.measurement import StopReason
+from reports.records.measurement import Pause, StopReason
 from reports.records.record import Bytes, Count, Name, Record, Seconds, TokenId
 
 
@@ -82,6 +82,21 @@ class CodecSample(Record):
     decode_tokens: Count | None = Field(None, description="Decoded in decode_s, beyond a stop")
 
 
+class ArmSample(Record):
+    """A codec on one prompt, beside the name of its arm."""
+
+    arm: Name
+    row: CodecSample
+
+
+class PausedSample(Record):
+    """A sample with a pause in it, measured again as a whole."""
+
+    oracle: OracleSample
+    codecs: tuple[ArmSample, ...]
+    pause: Pause
+
+
 class CodecArm(Record):
     """A codec. `stated_bits` is what the tool prints; the gate divides stored bytes by values."""
 
@@ -120,6 +135,9 @@ class KvQuantResult(Record):
     oracle_recall: float | None = None
     oracle: tuple[OracleSample, ...] = ()
     arms: tuple[CodecArm, ...]
+    paused: tuple[PausedSample, ...] | None = Field(
+        None, description="Samples that count for nothing, since a pause broke them; none if nobody watched for pauses"
+    )
     refused: tuple[RefusedArm, ...] = ()
     verdicts: tuple[StatedCodecVerdict, ...] = ()
 

@@ -115,6 +115,20 @@ class Measurement(Record):
     )
 
 
+class Pause(Record):
+    """What broke a timed run: the machine slept, or the process was stopped and went on."""
+
+    asleep_s: Seconds = Field(description="What a clock that counts sleep went on more than one that does not")
+    stops: Count = Field(description="Times the process was told to go on after a stop (SIGCONT)")
+
+
+class PausedRow(Record):
+    """A row with a pause in it. It was measured again: its place among the timed runs is that of the second one."""
+
+    row: Measurement
+    pause: Pause
+
+
 class Mismatch(Record):
     """An emitted token that is not the verifier's argmax given its own prefix."""
 
@@ -165,6 +179,9 @@ class Arm(Record):
         None, description="stages: prefill and decode timed apart by the same events in every arm"
     )
     measurements: tuple[Measurement, ...]
+    paused: tuple[PausedRow, ...] | None = Field(
+        None, description="Rows that count for nothing, since a pause broke them; none if nobody watched for pauses"
+    )
     stream_audit: StreamAudit | None = None
     stated_acceptance: Fraction | None = Field(None, description="Imports: an acceptance the tool printed")
     stated_rates: tuple[StatedRate, ...] = ()

@@ -12,6 +12,8 @@ MAX_BYTES = 64 * 2**20
 is a tenth of it."""
 
 SUFFIXES = (".json", ".jsonl")
+UNFINISHED_SUFFIX = ".json.rows"
+"""Of the journal of a run that has not come to its end; no report, but told as what it is."""
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
 _CHUNK = 2**16
 _KINDS = (
@@ -87,7 +89,7 @@ def _cannot_open(error: OSError | ValueError) -> RefusedFileError:
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
-    """Every file to judge, sorted: `paths` themselves, and of folders all *.json and *.jsonl below them.
+    """Every file to judge, sorted: `paths` themselves, and of folders all *.json, *.jsonl and *.json.rows below them.
 
     Links to folders are not followed. What cannot be a report but is named like one (a folder x.json, a pipe), a
     folder that cannot be listed and a path that does not exist are returned too: reading them says what is wrong.
@@ -114,5 +116,5 @@ def _walk(top: Path) -> Iterable[Path]:
         for entry in listed:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(folder / entry.name)
-            if entry.name.lower().endswith(SUFFIXES):
+            if entry.name.lower().endswith((*SUFFIXES, UNFINISHED_SUFFIX)):
                 yield folder / entry.name

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reports.importers.registry import IMPORTERS
+from reports.journal import Begun, encode
 from reports.reading import (
     Invalid,
     Legacy,
@@ -306,3 +307,28 @@ def test_no_damage_to_a_foreign_file_makes_the_reader_raise(evidence, schema_2, 
 
 def test_no_two_importers_share_a_shape():
     assert len(set(IMPORTERS)) == len(IMPORTERS)
+
+
+def test_the_journal_of_a_run_is_no_report_and_told_as_an_unfinished_run(tmp_path):
+    report, rows = tmp_path / "r.json", tmp_path / "r.json.rows"
+    missing = read_evidence(report).outcome
+    assert isinstance(missing, Unreadable)
+    assert "No such file" in missing.message
+    rows.write_bytes(encode(Begun(report=OWN), 0)[0] + b'{"crc":"0')
+    assert find_files([tmp_path]) == [rows]
+    unfinished = read_evidence(rows).outcome
+    assert isinstance(unfinished, NotAReport)
+    assert "a run that has not come to its end" in unfinished.reason
+    begun = read_evidence(report).outcome
+    assert isinstance(begun, Unreadable)
+    assert begun.could_not_open
+    assert begun.message.startswith("is not written yet: r.json.rows beside it holds the rows of a run")
+    report.write_bytes(report_bytes(OWN))
+    assert read_evidence(report).outcome == OWN
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 100, report_bytes(OWN), b"[" * 10**6])
+def test_a_damaged_journal_is_no_evidence_either(tmp_path, content):
+    rows = tmp_path / "r.json.rows"
+    rows.write_bytes(content)
+    assert isinstance(read_evidence(rows).outcome, NotAReport)

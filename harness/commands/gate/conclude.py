@@ -61,7 +61,7 @@ def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
         raise CannotRunError(f"{path}: {report.message}")
     assert isinstance(report, Report)
     if report.gate is None:
-        raise CannotRunError(f"{path}: is an unfinished run; the command that began it goes on with it")
+        raise CannotRunError(f"{path}: is the unfinished run of an older K3; measure again")
     if report.gate.rule_set == RULE_SET and found.verdict == "invalid":
         codes = ", ".join(violation.code for violation in found.violations)
         raise CannotRunError(f"{path}: is not as it was when it was judged ({codes}); measure again")

@@ -1,4 +1,4 @@
-"""A command that is killed once so many pieces of its work are written, however fast the machine is."""
+"""A command that is killed once so many lines of its journal are written, however fast the machine is."""
 
 import signal
 import subprocess
@@ -8,30 +8,29 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
-import importlib, os, signal, sys
+import os, signal, sys
 from harness.cli import run
+from harness.runs.journal import Journal
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-module, name, written, kill = sys.argv[1:5]
-journal = getattr(importlib.import_module(module), name)
-add, left = journal.add, int(written)
+append, left = Journal.append, int(sys.argv[1])
 
 def counted(*arguments):
     global left
-    add(*arguments)
+    append(*arguments)
     left -= 1
     if not left:
-        os.kill(os.getpid(), int(kill))
+        os.kill(os.getpid(), int(sys.argv[2]))
 
-journal.add = counted
-sys.exit(run(sys.argv[5:]))
+Journal.append = counted
+sys.exit(run(sys.argv[3:]))
 """
 
 
-def killed(
-    journal: type, written: int, kill: signal.Signals, arguments: Sequence[str]
-) -> "subprocess.CompletedProcess[str]":
-    """Run `k3` with `arguments` in a process of its own; the signal comes after `journal.add` was called `written`
-    times."""
-    command = [sys.executable, "-c", PROGRAM, journal.__module__, journal.__name__, str(written), str(int(kill))]
-    return subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+def killed(written: int, kill: signal.Signals, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    """Run `k3` with `arguments` in a process of its own; the signal comes once so many lines are in its journal.
+
+    A run that comes to its end before goes on undisturbed.
+    """
+    command = [sys.executable, "-c", PROGRAM, str(written), str(int(kill)), *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

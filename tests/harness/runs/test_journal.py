@@ -1,109 +1,189 @@
-"""The journal: whole on disk after every row, taken up again, never over another run's file."""
+"""The journal: a line a row, taken up again after a kill, never over another run's rows."""
 
 import os
-import subprocess
-import sys
+import resource
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.base.errors import OutputError
-from harness.runs.journal import Journal, unfinished
-from reports.records.measurement import Arm, Measurement
-from reports.records.plan import PlanInfo
-from reports.records.provenance import Faithfulness, Host, ModelInfo, Provenance, Source
+from harness.runs.journal import Journal, read_journal, refuse_taken, remove_leftovers, settle
+from harness.runs.measured_report import measured_report
+from reports.journal import Entry, MeasuredRow, WarmedUp, journal_of
+from reports.records.measurement import Arm, Measurement, Pause
+from reports.records.plan import PlanInfo, Warmup
+from reports.records.provenance import Faithfulness, Host, ModelInfo, Package, Provenance, Source
 from reports.report import Report, load_report, write_report
 
-DIGEST = "sha256:" + "a" * 64
-
-
-def skeleton(digest: str = DIGEST) -> Report:
-    plan = PlanInfo(digest=digest, samples=2, repeats=1, order=(), complete=False)
-    arms = tuple(Arm(name=name, role="sut", engine="ar", measurements=()) for name in ("one", "two"))
-    return Report(kind="niah", report_id="x", plan=plan, arms=arms)
-
-
-def row(sample: int, order: int) -> Measurement:
-    return Measurement(sample=sample, repeat=0, order=order)
-
-
-def test_every_row_is_on_disk_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "r.json"
-    journal = Journal.open(skeleton(), path)
-    for order, arm in enumerate(("one", "two")):
-        journal.add(arm, row(0, order))
-        stored = load_report(path)
-        assert stored.plan is not None
-        assert [run.arm for run in stored.plan.order or ()] == ["one", "two"][: order + 1]
-    assert [len(arm.measurements) for arm in load_report(path).arms] == [1, 1]
-
-
-def test_an_interrupted_run_goes_on_and_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "r.json"
-    whole = Journal.open(skeleton(), tmp_path / "whole.json")
-    for order, (arm, sample) in enumerate([("one", 0), ("two", 0), ("two", 1), ("one", 1)]):
-        whole.add(arm, row(sample, order))
-    first = Journal.open(skeleton(), path)
-    first.add("one", row(0, 0))
-    (tmp_path / ".r.json.left.tmp").write_text("half")
-    second = Journal.open(skeleton(), path)
-    assert second.done == {("one", 0, 0)}
-    assert not (tmp_path / ".r.json.left.tmp").exists()
-    for order, (arm, sample) in enumerate([("two", 0), ("two", 1), ("one", 1)], start=1):
-        second.add(arm, row(sample, order))
-    resumed, straight = second.finish({}, None), whole.finish({}, None)
-    assert resumed.arms == straight.arms
-    assert resumed.plan is not None
-    assert straight.plan is not None
-    assert resumed.plan.replace(resumes=()) == straight.plan
-    assert [resume.order for resume in resumed.plan.resumes] == [1]
-
-
-def test_another_runs_file_is_never_touched(tmp_path: Path) -> None:
-    path = tmp_path / "r.json"
-    Journal.open(skeleton(), path)
-    before = path.read_bytes()
-    with pytest.raises(OutputError, match="another run"):
-        Journal.open(skeleton("sha256:" + "b" * 64), path)
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("content", [b"", b"notes of mine", b'{"schema_version": 2}'])
-def test_a_file_that_is_no_unfinished_run_is_never_touched(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "r.json"
-    path.write_bytes(content)
-    assert unfinished(path) is None
-    with pytest.raises(OutputError, match="choose another --out"):
-        Journal.open(skeleton(), path)
-    assert path.read_bytes() == content
-
-
-def test_a_failed_write_keeps_what_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "r.json"
-    journal = Journal.open(skeleton(), path)
-    journal.add("one", row(0, 0))
-    before = path.read_bytes()
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutputError, match="No space left") as caught:
-        journal.add("two", row(0, 1))
-    assert "\n" not in str(caught.value)
-    assert path.read_bytes() == before
-    assert sorted(os.listdir(tmp_path)) == [".r.json.lock", "r.json"]
-
-
-def test_a_missing_folder_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="cannot be written"):
-        Journal.open(skeleton(), tmp_path / "no" / "r.json")
+DIGEST, OTHER = "sha256:" + "a" * 64, "sha256:" + "b" * 64
+MODEL = ModelInfo(role="verifier", id="v", weights=DIGEST, config=DIGEST, tokenizer=DIGEST)
 
 
 def provenance(**changes: object) -> Provenance:
     host = Host(os="Linux 6.1", machine="x86_64")
-    found = Provenance(source=Source(git_commit="a" * 40, dirty=False), argv=("k3", "eval"), host=host, device="cpu")
+    source = Source(git_commit="a" * 40, dirty=False)
+    found = Provenance(source=source, argv=("k3", "eval"), host=host, device="cpu", models=(MODEL,))
     return found.replace(**changes)
+
+
+def skeleton(digest: str = DIGEST, **changes: object) -> Report:
+    plan = PlanInfo(digest=digest, samples=2, repeats=1, order=(), complete=False)
+    arms = tuple(Arm(name=name, role="sut", engine="ar", measurements=()) for name in ("one", "two"))
+    found = Report(kind="niah", report_id="x", provenance=provenance(), plan=plan, arms=arms)
+    return found.replace(**changes)
+
+
+def row(arm: str, sample: int, order: int, pause: Pause | None = None) -> MeasuredRow:
+    tokens = (order, 7, 7)
+    measured = Measurement(sample=sample, repeat=0, order=order, token_ids=tokens, text="\u00e9\n" * 20)
+    return MeasuredRow(arm=arm, row=measured, pause=pause)
+
+
+ROWS = [row("one", 0, 0), row("two", 0, 1), row("two", 1, 2), row("one", 1, 3)]
+
+
+def begin(out: Path, *entries: Entry) -> bytes:
+    """A run that was killed after these entries; the bytes of its journal."""
+    with Journal.open(skeleton(), out) as journal:
+        for entry in entries:
+            journal.append(entry)
+    return journal_of(out).read_bytes()
+
+
+def test_a_row_is_on_disk_at_once_and_costs_a_line(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    with Journal.open(skeleton(), out) as journal:
+        for number, entry in enumerate(ROWS, start=1):
+            before = journal_of(out).read_bytes()
+            journal.append(entry)
+            after = journal_of(out).read_bytes()
+            assert after.startswith(before)
+            assert after.count(b"\n") == before.count(b"\n") + 1
+            found = read_journal(out)
+            assert found is not None
+            assert list(found.entries) == ROWS[:number]
+    assert not out.exists()
+
+
+def test_an_interrupted_run_goes_on_and_says_so(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    begin(out, ROWS[0])
+    begin(out, *ROWS[1:])
+    with Journal.open(skeleton(), out) as journal:
+        assert journal.of(MeasuredRow) == ROWS
+        report = measured_report(journal.skeleton, journal.entries)
+    assert report.plan is not None
+    assert [(run.arm, run.sample) for run in report.plan.order or ()] == [
+        ("one", 0),
+        ("two", 0),
+        ("two", 1),
+        ("one", 1),
+    ]
+    assert [[one.order for one in arm.measurements] for arm in report.arms] == [[0, 3], [1, 2]]
+    assert [resume.order for resume in report.plan.resumes] == [1, 4]
+    assert report.plan.complete
+
+
+def test_the_report_is_written_once_and_the_journal_goes(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    begin(out, *ROWS)
+    report = skeleton()
+    settle(report, out)
+    assert load_report(out) == report
+    assert os.listdir(tmp_path) == ["r.json"]
+
+
+def test_a_run_without_a_row_leaves_nothing(tmp_path: Path) -> None:
+    with Journal.open(skeleton(), tmp_path / "r.json") as journal:
+        journal.append(WarmedUp(warmup=Warmup(arm="one", runs=1, shapes=(1,))))
+    assert os.listdir(tmp_path) == []
+
+
+LINES = [WarmedUp(warmup=Warmup(arm="one", runs=1, shapes=(1,))), *ROWS]
+
+
+@given(st.data())
+def test_cut_anywhere_the_run_goes_on_with_every_whole_row(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    out = tmp_path_factory.mktemp("cut") / "r.json"
+    whole = begin(out, *LINES)
+    first = whole.index(b"\n") + 1
+    cut = data.draw(st.integers(first, len(whole)))
+    journal_of(out).write_bytes(whole[:cut])
+    kept = LINES[: whole[:cut].count(b"\n") - 1]
+    with Journal.open(skeleton(), out) as journal:
+        found = [entry for entry in journal.entries if isinstance(entry, WarmedUp | MeasuredRow)]
+        assert found == kept
+        for entry in LINES[len(kept) :]:
+            journal.append(entry)
+    lines = read_journal(out)
+    assert lines is not None
+    assert [entry for entry in lines.entries if isinstance(entry, WarmedUp | MeasuredRow)] == LINES
+
+
+def test_a_damaged_line_is_refused_with_the_remedy_and_nothing_is_lost(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    whole = begin(out, *ROWS)
+    lines = whole.splitlines(keepends=True)
+    damaged = b"".join([*lines[:3], lines[3].replace(b"7", b"8", 1), *lines[4:]])
+    journal_of(out).write_bytes(damaged)
+    with pytest.raises(OutputError, match=r"r\.json\.rows: line 4: .*; delete that line and all after it") as caught:
+        begin(out)
+    assert "\n" not in str(caught.value)
+    assert journal_of(out).read_bytes() == damaged
+    journal_of(out).write_bytes(b"".join(lines[:3]))  # as the remedy says
+    with Journal.open(skeleton(), out) as journal:
+        assert journal.of(MeasuredRow) == ROWS[:2]
+
+
+@pytest.mark.parametrize("content", [b"", b"notes of mine", b"notes\nof mine\n", b'{"crc":"0', b"\0" * 5000])
+def test_what_is_no_journal_is_never_touched(tmp_path: Path, content: bytes) -> None:
+    out = tmp_path / "r.json"
+    journal_of(out).write_bytes(content)
+    with pytest.raises(OutputError, match="choose another --out"):
+        begin(out, ROWS[0])
+    assert journal_of(out).read_bytes() == content
+    assert not out.exists()
+
+
+def test_a_pipe_or_a_link_in_place_of_the_journal_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "p.json.rows")
+    with pytest.raises(OutputError, match="named pipe"):
+        begin(tmp_path / "p.json")
+    begin(tmp_path / "r.json", ROWS[0])
+    (tmp_path / "l.json.rows").symlink_to(tmp_path / "r.json.rows")
+    with pytest.raises(OutputError, match="cannot be written"):
+        begin(tmp_path / "l.json")
+
+
+@pytest.mark.parametrize("content", [b"", b"notes of mine", b'{"schema_version": 2}'])
+def test_what_is_no_run_is_never_touched(tmp_path: Path, content: bytes) -> None:
+    out = tmp_path / "r.json"
+    out.write_bytes(content)
+    with pytest.raises(OutputError, match="choose another --out"):
+        begin(out)
+    assert out.read_bytes() == content
+    assert os.listdir(tmp_path) == ["r.json"]
+
+
+def test_an_unfinished_report_of_an_older_k3_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    write_report(skeleton(), out)
+    with pytest.raises(
+        OutputError, match=r"older K3 .* finish it with that K3 \(commit aaaaaaaaaaaa\), or choose another"
+    ):
+        refuse_taken(out)
+
+
+def test_another_runs_rows_are_left_alone(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    before = begin(out, ROWS[0])
+    with pytest.raises(OutputError, match="another run"), Journal.open(skeleton(OTHER), out):
+        pytest.fail("opened")
+    assert journal_of(out).read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -111,88 +191,106 @@ def provenance(**changes: object) -> Provenance:
     [
         ({"host": Host(os="Darwin 24", machine="arm64")}, "host"),
         ({"source": Source(git_commit="b" * 40, dirty=False)}, "source"),
+        ({"source": Source(git_commit="a" * 40, dirty=True, files=DIGEST)}, "source"),
+        ({"packages": (Package(name="mlx", version="1"),)}, "packages"),
         ({"device": "gpu"}, "device"),
-        ({"models": (ModelInfo(role="verifier", id="other"),)}, "models"),
+        ({"models": (MODEL.replace(weights=OTHER),)}, r"the model weights \(verifier v\) has changed"),
+        ({"models": (MODEL.replace(config=OTHER),)}, r"the model config \(verifier v\) has changed"),
+        ({"models": (MODEL.replace(tokenizer=OTHER),)}, r"the model tokenizer \(verifier v\) has changed"),
+        ({"models": (MODEL, MODEL.replace(role="drafter"))}, "models"),
     ],
 )
 def test_rows_of_other_code_machines_and_models_are_not_mixed(
     tmp_path: Path, changes: dict[str, object], named: str
 ) -> None:
-    path = tmp_path / "r.json"
-    Journal.open(skeleton().replace(provenance=provenance()), path).add("one", row(0, 0))
-    kept = path.read_bytes()
-    with pytest.raises(OutputError, match=named):
-        Journal.open(skeleton().replace(provenance=provenance(**changes)), path)
-    assert path.read_bytes() == kept
+    out = tmp_path / "r.json"
+    kept = begin(out, ROWS[0])
+    with pytest.raises(OutputError, match=f"its rows cannot be gone on with: .*{named}") as caught:
+        Journal.open(skeleton(provenance=provenance(**changes)), out).__enter__()
+    assert "\n" not in str(caught.value)
+    assert journal_of(out).read_bytes() == kept
 
 
 def test_other_arguments_and_a_check_of_the_model_do_not_part_rows(tmp_path: Path) -> None:
-    path = tmp_path / "r.json"
+    out = tmp_path / "r.json"
+    begin(out, ROWS[0])
     checked = Faithfulness(reference="transformers", tokens=64, argmax_agreement=1.0, largest_logit_gap=0.001)
-    model = ModelInfo(role="verifier", id="v")
-    before = provenance(models=(model,))
-    after = provenance(argv=("k3", "eval", "--json"), models=(model.replace(faithfulness=checked),))
-    Journal.open(skeleton().replace(provenance=before), path).add("one", row(0, 0))
-    assert Journal.open(skeleton().replace(provenance=after), path).done == {("one", 0, 0)}
+    after = provenance(argv=("k3", "eval", "--json"), models=(MODEL.replace(faithfulness=checked),))
+    with Journal.open(skeleton(provenance=after, report_id="y"), out) as journal:
+        assert journal.of(MeasuredRow) == ROWS[:1]
+        assert journal.skeleton.report_id == "x"
+        assert journal.skeleton.provenance == after
 
 
-def without_the_first_row(found: Report) -> Report:
-    first, second = found.arms
-    return found.replace(arms=(first.replace(measurements=first.measurements[1:]), second))
+def test_what_a_header_says_beyond_the_run_is_not_believed(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    forged = skeleton(arms=(skeleton().arms[0].replace(measurements=(ROWS[0].row,)), skeleton().arms[1]))
+    with Journal.open(forged, out) as journal:
+        journal.append(ROWS[1])
+    with pytest.raises(OutputError, match="arms"):
+        begin(out)
 
 
-def without_an_arm(found: Report) -> Report:
-    return found.replace(arms=found.arms[:1])
+def test_a_failed_write_keeps_what_was_written(tmp_path: Path) -> None:
+    """The system itself refuses to let the file grow: a part of the line is written, then there is an error."""
+    out = tmp_path / "r.json"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Journal.open(skeleton(), out) as journal:
+        journal.append(ROWS[0])
+        before = journal_of(out).read_bytes()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, hard))
+        try:
+            with pytest.raises(
+                OutputError, match=r"File too large.*; make room, then the same command goes on"
+            ) as caught:
+                journal.append(ROWS[1])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "\n" not in str(caught.value)
+    assert journal_of(out).read_bytes() == before
+    with Journal.open(skeleton(), out) as journal:
+        assert journal.of(MeasuredRow) == ROWS[:1]
 
 
-def as_another_engine(found: Report) -> Report:
-    return found.replace(arms=(found.arms[0].replace(engine="fused"), found.arms[1]))
+def test_a_report_that_cannot_be_written_keeps_its_rows(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    kept = begin(out, *ROWS)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, hard))
+    try:
+        with pytest.raises(OutputError, match="make room"):
+            settle(skeleton(), out)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(tmp_path) == ["r.json.rows"]
+    assert journal_of(out).read_bytes() == kept
 
 
-def without_order(found: Report) -> Report:
-    assert found.plan is not None
-    return found.replace(plan=found.plan.replace(order=()))
+def test_more_rows_than_a_report_may_have_are_told_when_they_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reports import journal as form
+
+    out = tmp_path / "r.json"
+    before = begin(out, ROWS[0])
+    monkeypatch.setattr(form, "MAX_BYTES", len(before) + 100)
+    with (
+        pytest.raises(OutputError, match="what was measured is kept there"),
+        Journal.open(skeleton(), out) as journal,
+    ):
+        journal.append(ROWS[1])
+    assert journal_of(out).read_bytes().startswith(before)
 
 
-@pytest.mark.parametrize("edit", [without_the_first_row, without_an_arm, as_another_engine, without_order])
-def test_what_was_edited_between_kill_and_resumption_is_not_gone_on_with(tmp_path: Path, edit) -> None:  # type: ignore[no-untyped-def]
-    path = tmp_path / "r.json"
-    journal = Journal.open(skeleton(), path)
-    for order in range(2):
-        journal.add("one", row(order, order))
-    write_report(edit(load_report(path)), path)
-    kept = path.read_bytes()
-    with pytest.raises(OutputError, match="cannot be gone on with"):
-        Journal.open(skeleton(), path)
-    assert path.read_bytes() == kept
-
-
-def test_a_second_process_does_not_write_the_same_file(tmp_path: Path) -> None:
-    path = tmp_path / "r.json"
-    hold_it = (
-        "import sys; from harness.runs.output_lock import hold; from pathlib import Path; hold(Path(sys.argv[1])); "
-    )
-    program = [sys.executable, "-c", hold_it + "print('held', flush=True); sys.stdin.read()", str(path)]
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == b"held\n"
-        with pytest.raises(OutputError, match="another process"):
-            Journal.open(skeleton(), path)
-        assert not path.exists()
-        other.kill()
-    Journal.open(skeleton(), path)  # the lock of a killed process is none
-    assert path.exists()
-
-
-def test_a_pipe_in_place_of_the_report_is_refused_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "r.json"
-    os.mkfifo(path)
-    with pytest.raises(OutputError, match="no unfinished run"):
-        Journal.open(skeleton(), path)
+def test_a_missing_folder_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot be written"):
+        begin(tmp_path / "no" / "r.json")
 
 
 def test_leftovers_are_found_under_names_that_look_like_patterns(tmp_path: Path) -> None:
-    left = tmp_path / ".[a]*.json.left.tmp"
-    left.write_text("half")
-    Journal.open(skeleton(), tmp_path / "[a]*.json")
-    assert not left.exists()
+    left = [tmp_path / ".[a]*.json.left.tmp", tmp_path / ".[a]*.json.rows.left.tmp"]
+    other = tmp_path / ".ab.json.left.tmp"
+    for path in (*left, other):
+        path.write_text("half")
+    remove_leftovers(tmp_path / "[a]*.json")
+    assert list(tmp_path.iterdir()) == [other]

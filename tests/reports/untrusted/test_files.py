@@ -77,12 +77,12 @@ def test_a_link_is_followed_inside_its_folder_only(tmp_path):
 
 
 def test_folders_are_walked_and_the_result_is_sorted(tmp_path):
-    for name in ("b.json", "a/c.jsonl", "a/.hidden/d.JSON", "a/readme.md"):
+    for name in ("b.json", "a/c.jsonl", "a/.hidden/d.JSON", "a/readme.md", "e.json.rows", "f.rows"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}")
     names = [str(path.relative_to(tmp_path)) for path in find_files([tmp_path, tmp_path / "b.json"])]
-    assert names == ["a/.hidden/d.JSON", "a/c.jsonl", "b.json"]
+    assert names == ["a/.hidden/d.JSON", "a/c.jsonl", "b.json", "e.json.rows"]
 
 
 def test_named_files_are_always_returned_whatever_they_are(tmp_path):

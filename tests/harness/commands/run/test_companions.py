@@ -13,7 +13,7 @@ from gate.judging.batch import Judge
 from harness.base.errors import OutputError
 from harness.cli import run
 from harness.commands.run import eval as eval_module
-from harness.commands.run.eval import choose_output
+from harness.commands.run.output import choose_output
 from harness.plans.companions import path_beside, plans_beside
 from harness.plans.kinds import plan_of, run_plan
 from harness.plans.plan import Plan
@@ -118,18 +118,26 @@ def test_a_run_killed_between_the_two_goes_on_with_the_second(
     assert not any("PARITY_REQUIRED" in claim["withheld_by"] for claim in document["claims"])
 
 
-def test_a_parity_killed_before_it_was_judged_is_made_again(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_is_finished_has_nothing_to_do(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path.name: path.read_bytes() for path in finished.iterdir()}
+    capsys.readouterr()
+    assert run(["eval", *ALONE, "--out", str(finished / "demo.json")]) == 0
+    shown = capsys.readouterr()
+    assert "demo.json: it is finished; nothing to do" in shown.err
+    assert shown.out == ""
+    assert {path.name: path.read_bytes() for path in finished.iterdir()} == before
+
+
+def test_a_parity_that_an_older_k3_did_not_judge_is_refused(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = copy_of(finished, tmp_path, f"demo-{PARITY}.json")
     parity = tmp_path / f"demo-{PARITY}.json"
-    whole = load_report(parity)
-    write_report(whole.replace(claims=(), gate=None), parity)
-    stopped_before_the_demo(monkeypatch)
-    assert run(["eval", *ALONE, "--out", str(out)]) == 130
-    again = load_report(parity)
-    assert (again.parity, again.claims, again.gate) == (whole.parity, whole.claims, whole.gate)
-    assert not out.exists()
+    write_report(load_report(parity).replace(claims=(), gate=None), parity)
+    before = parity.read_bytes()
+    assert run(["eval", *ALONE, "--out", str(out)]) == 3
+    assert "an older K3 did not finish" in capsys.readouterr().err
+    assert parity.read_bytes() == before
 
 
 @pytest.mark.parametrize("other", ["text", "code", "preset", "edited"])
@@ -154,7 +162,7 @@ def test_what_is_not_ours_is_left_alone_and_told_before_anything_runs(
     before = parity.read_bytes()
     assert run(["eval", *ALONE, "--out", str(out)]) == 3
     err = capsys.readouterr().err
-    assert f"is no whole run of {PARITY} by this code; choose another --out" in err
+    assert "exists and is not the report of this run by this code; choose another --out" in err
     assert err.count("\n") == 1
     assert parity.read_bytes() == before
     assert not out.exists()

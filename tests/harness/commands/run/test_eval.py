@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import pytest
 
 import harness.engines.mlx  # noqa: F401
 from harness.cli import run
-from harness.runs.journal import Journal
+from harness.runs.journal import read_journal
+from harness.runs.output_lock import output_lock
+from reports.journal import Audited, MeasuredRow, journal_of
 from reports.records.measurement import Arm
 from reports.report import Report, load_report
 from tests.harness.commands.killed import killed
@@ -32,10 +35,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(model: Path, out: Path, *more: str) -> list[str]:
     return ["eval", "--preset", "recall-smollm2", "--set", f"model={model}", *SETTINGS, "--out", str(out), *more]
-
-
-def tokens(report: Report) -> dict[tuple[str, int, int], Any]:
-    return {(arm.name, row.sample, row.repeat): row.token_ids for arm in report.arms for row in arm.measurements}
 
 
 def arm_of(report: Report, name: str) -> Arm:
@@ -89,37 +88,145 @@ def test_json_is_one_document_and_nothing_else(model: Path, tmp_path: Path, caps
     assert not any("decode_speedup" in line for line in document["headlines"])
 
 
-@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_killed_run_goes_on_where_it_stopped(model: Path, tmp_path: Path, kill: signal.Signals) -> None:
-    out, whole = tmp_path / "r.json", tmp_path / "whole.json"
-    stopped = killed(Journal, 4, kill, arguments(model, out, "--repeats", "2"))
-    if kill is not signal.SIGKILL:
-        assert stopped.returncode == 130
-        assert "the same command goes on from there" in stopped.stderr
-    kept = load_report(out)
-    assert kept.plan is not None
-    assert kept.plan.complete is False
-    assert tokens(kept)
+def kept(out: Path) -> dict[tuple[str, int, int], Any]:
+    """The rows in the journal beside `out`, by arm, sample and repeat."""
+    lines = read_journal(out)
+    assert lines is not None
+    rows = [entry for entry in lines.entries if isinstance(entry, MeasuredRow)]
+    found = {(entry.arm, entry.row.sample, entry.row.repeat): entry.row for entry in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def timeless(report: Report) -> dict[str, Any]:
+    """The report without what no two runs share: times, names, and that it was interrupted."""
+    document = report.model_dump(exclude={"report_id", "created_at", "claims", "gate"})
+    document["provenance"]["argv"] = None
+    document["plan"]["resumes"] = None
+    for arm in document["arms"]:
+        for row in arm["measurements"]:
+            for name in ("restoration_s", "aux_s", "prefill_s", "decode_s", "e2e_s", "peak_bytes"):
+                row[name] = None
+    return document
+
+
+@pytest.fixture(scope="module", name="whole")
+def uninterrupted(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
+    out = tmp_path_factory.mktemp("whole") / "r.json"
     run(arguments(model, out, "--repeats", "2"))
-    run(arguments(model, whole, "--repeats", "2"))
-    resumed, straight = load_report(out), load_report(whole)
+    return load_report(out)
+
+
+@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_goes_on_where_it_stopped(
+    model: Path, tmp_path: Path, whole: Report, kill: signal.Signals
+) -> None:
+    out = tmp_path / "r.json"
+    stopped = killed(9, kill, arguments(model, out, "--repeats", "2"))
+    assert stopped.returncode == 130
+    assert "k3: interrupted, and 4 rows are kept in" in stopped.stderr
+    assert "the same command goes on from there" in stopped.stderr
+    assert os.listdir(tmp_path) == ["r.json.rows"]
+    before = kept(out)
+    assert len(before) == 4
+    run(arguments(model, out, "--repeats", "2"))
+    resumed = load_report(out)
     assert resumed.plan is not None
-    assert straight.plan is not None
-    assert resumed.plan.replace(resumes=()) == straight.plan
-    assert [resume.order for resume in resumed.plan.resumes] == [len(kept.plan.order or ())]
-    assert tokens(resumed) == tokens(straight)
-    for arm, before in zip(resumed.arms, kept.arms, strict=True):
-        assert arm.measurements[: len(before.measurements)] == before.measurements
-    assert os.listdir(tmp_path) in (["r.json", "whole.json"], ["whole.json", "r.json"])
+    assert [resume.order for resume in resumed.plan.resumes] == [4]
+    rows = {(arm.name, row.sample, row.repeat): row for arm in resumed.arms for row in arm.measurements}
+    assert {key: rows[key] for key in before} == before
+    assert timeless(resumed) == timeless(whole)
+    assert os.listdir(tmp_path) == ["r.json"]
 
 
-def test_a_finished_report_is_not_overwritten(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_killed_again_and_again_ends_as_if_nothing_had_happened(
+    model: Path, tmp_path: Path, whole: Report
+) -> None:
+    """Killed in its warm-ups, then after rows, and in its audits: every row is there once, the first one of each."""
+    out = tmp_path / "r.json"
+    first: dict[tuple[str, int, int], Any] = {}
+    for lines in (3, 6, 8, 12, 11):  # of a process each: warm-ups, then its resumption and rows, then audits
+        stopped = killed(lines, signal.SIGKILL, arguments(model, out, "--repeats", "2"))
+        assert stopped.returncode == -signal.SIGKILL
+        assert not out.exists()
+        found = kept(out)
+        assert {key: found[key] for key in first} == first
+        first = found
+    lines_left = read_journal(out)
+    assert lines_left is not None
+    assert any(isinstance(entry, Audited) for entry in lines_left.entries)
+    run(arguments(model, out, "--repeats", "2"))
+    resumed = load_report(out)
+    rows = [(arm.name, row.sample, row.repeat) for arm in resumed.arms for row in arm.measurements]
+    assert sorted(rows) == sorted(first)
+    assert timeless(resumed) == timeless(whole)
+    assert os.listdir(tmp_path) == ["r.json"]
+
+
+def test_a_run_interrupted_before_its_first_row_leaves_nothing(model: Path, tmp_path: Path) -> None:
+    stopped = killed(2, signal.SIGINT, arguments(model, tmp_path / "r.json"))
+    assert stopped.returncode == 130
+    assert "k3: interrupted, and nothing is kept" in stopped.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_rows_of_two_models_are_not_mixed(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same weights in the same folder under another `rope_theta` are another model."""
+    folder, out = tmp_path / "model", tmp_path / "r.json"
+    shutil.copytree(model, folder)
+    assert killed(9, signal.SIGKILL, arguments(folder, out)).returncode == -signal.SIGKILL
+    before = journal_of(out).read_bytes()
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"rope_theta": 1234.0}))
+    assert run(arguments(folder, out)) == 3
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert "its rows cannot be gone on with: the model config (verifier model) has changed" in err
+    assert journal_of(out).read_bytes() == before
+
+
+def test_a_finished_run_named_again_has_nothing_to_do(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "r.json"
     run(arguments(model, out))
     before = out.read_bytes()
-    assert run(arguments(model, out)) == 3
-    assert "choose another --out" in capsys.readouterr().err
+    capsys.readouterr()
+    assert run(arguments(model, out)) == 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "r.json: it is finished; nothing to do" in shown.err
+    assert run(arguments(model, out, "--json")) == 0
+    assert json.loads(capsys.readouterr().out)["report"] == str(out)
     assert out.read_bytes() == before
+    assert os.listdir(tmp_path) == ["r.json"]
+
+
+def test_a_finished_report_of_another_run_is_not_overwritten(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "r.json"
+    run(arguments(model, out))
+    before = out.read_bytes()
+    assert run(arguments(model, out, "--seed", "9")) == 3
+    assert "choose another --out" in capsys.readouterr().err
+    shutil.copytree(model, tmp_path / "model")
+    (tmp_path / "model" / "tokenizer_config.json").write_text("{}")
+    other = tmp_path / "model"
+    (tmp_path / "kept").mkdir()
+    assert run(arguments(other, tmp_path / "kept" / "r.json")) in (0, 2)
+    config = json.loads((other / "config.json").read_text())
+    (other / "config.json").write_text(json.dumps(config | {"rope_theta": 1234.0}))
+    assert run(arguments(other, tmp_path / "kept" / "r.json")) == 3, "of the model as it was"
+    assert out.read_bytes() == before
+
+
+def test_two_processes_do_not_write_one_report(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "r.json"
+    with output_lock(out):
+        assert run(arguments(model, out)) == 3
+    err = capsys.readouterr().err
+    assert "another process is writing it; wait for it, or choose another --out" in err
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(

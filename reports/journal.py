@@ -1,0 +1,170 @@
+"""The journal of a run that has not come to its end: a line for the run, then a line for everything that was measured.
+
+It lies beside the report to come, as `REPORT.json.rows`, and goes when that is written. Every line is one JSON object.
+It begins with a checksum (CRC-32) over itself and all lines before it, so that a line that was damaged, moved or left
+out is noticed, and ends with a line feed, so that a line whose writer was killed is known to be none.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from reports.records.codec_rows import ArmSample, OracleSample
+from reports.records.measurement import AuditedStream, Measurement, Pause
+from reports.records.plan import Resume, Warmup
+from reports.records.record import Name, Record
+from reports.report import Report, describe_invalid
+from reports.untrusted.files import MAX_BYTES
+from reports.untrusted.strict_json import StrictJsonError, parse
+
+SUFFIX = ".rows"
+UNFINISHED = "the rows of a run that has not come to its end; the command that began it goes on with it"
+"""What a journal is, to a reader who wants a report."""
+MOST_LINES = 100_000
+LONGEST_LINE = 16 * 2**20
+"""Bytes. The longest honest line, one row of a stream of thousands of blocks, is a tenth of it."""
+_CHECKED = re.compile(rb'\{"crc":"([0-9a-f]{8})",(?=")')
+
+
+class Begun(Record):
+    """The first line: the report as it was before anything was measured."""
+
+    line: Literal["run"] = "run"
+    report: Report
+
+
+class Resumed(Record):
+    """Another process went on from here."""
+
+    line: Literal["resume"] = "resume"
+    resume: Resume
+
+
+class WarmedUp(Record):
+    """An arm was warmed up before the first timed run."""
+
+    line: Literal["warm_up"] = "warm_up"
+    warmup: Warmup
+
+
+class MeasuredRow(Record):
+    """One timed run of an arm; with a pause in it, it counts for nothing and was measured again."""
+
+    line: Literal["row"] = "row"
+    arm: Name
+    row: Measurement
+    pause: Pause | None = None
+
+
+class MeasuredSample(Record):
+    """One prompt of a codec run: the verifier itself, and every arm; with a pause in it as a row."""
+
+    line: Literal["sample"] = "sample"
+    oracle: OracleSample
+    codecs: tuple[ArmSample, ...]
+    pause: Pause | None = None
+
+
+class Audited(Record):
+    """The audit of the stream that a row emitted."""
+
+    line: Literal["audit"] = "audit"
+    arm: Name
+    stream: AuditedStream
+
+
+Entry = Begun | Resumed | WarmedUp | MeasuredRow | MeasuredSample | Audited
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="line")])
+
+
+class JournalError(ValueError):
+    """Bytes that are not what a run wrote down; the message is one line. `line` is the first bad one, from 1."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(f"line {line}: {message}")
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What a journal holds: its whole lines, how many bytes they take, and the checksum after the last of them."""
+
+    report: Report
+    entries: tuple[Entry, ...]
+    size: int
+    checksum: int
+
+
+def journal_of(report: Path) -> Path:
+    """Where the journal of the run that will write `report` is."""
+    return report.with_name(report.name + SUFFIX)
+
+
+def is_unfinished(report: Path) -> bool:
+    """There is no report at `report`, but the rows of a run that will write it."""
+    return journal_of(report).exists() and not report.exists()
+
+
+def encode(entry: Entry, checksum: int) -> tuple[bytes, int]:
+    """The line of an entry that follows those with `checksum` (0 before the first), and the checksum after it."""
+    body = entry.model_dump_json(exclude_none=True).encode()
+    after = zlib.crc32(body, checksum)
+    return b'{"crc":"%08x",%b\n' % (after, body[1:]), after
+
+
+def decode(data: bytes) -> Lines:
+    """The lines of a journal; a last one without its line feed is left out, since its writer was killed.
+
+    Raises:
+        JournalError: a line is damaged, too long, none of a run, or the first is not that of a run.
+    """
+    entries, size, checksum = [], 0, 0
+    for number, line in enumerate(_whole_lines(data), start=1):
+        if number > MOST_LINES:
+            raise JournalError(number, f"a journal has {MOST_LINES} lines at most")
+        entry, checksum = _decode_line(line, checksum, number)
+        if isinstance(entry, Begun) != (number == 1):
+            raise JournalError(number, "a journal begins with its run, and has one")
+        entries.append(entry)
+        size += len(line) + 1
+    if not entries:
+        raise JournalError(1, "is no journal of a run")
+    begun, *rest = entries
+    assert isinstance(begun, Begun)
+    return Lines(begun.report, tuple(rest), size, checksum)
+
+
+def _whole_lines(data: bytes) -> Iterator[bytes]:
+    start = 0
+    while (end := data.find(b"\n", start)) >= 0:
+        yield data[start:end]
+        start = end + 1
+
+
+def _decode_line(line: bytes, checksum: int, number: int) -> tuple[Entry, int]:
+    if len(line) > LONGEST_LINE:
+        raise JournalError(number, f"is longer than {LONGEST_LINE} bytes")
+    start = _CHECKED.match(line)
+    if start is None:
+        raise JournalError(number, "is no line of a journal")
+    body = b"{" + line[start.end() :]
+    after = zlib.crc32(body, checksum)
+    if after != int(start[1], 16):
+        raise JournalError(number, "is not as it was written, or does not belong after the one before it")
+    try:
+        parse(body)  # bounds depth and values before records are made of them
+        return _ENTRY.validate_json(body), after
+    except StrictJsonError as error:
+        raise JournalError(number, str(error)) from error
+    except ValidationError as error:
+        raise JournalError(number, describe_invalid(error)) from error
+
+
+def has_room(size: int, line: bytes) -> bool:
+    """A journal of `size` bytes with `line` after it can be read again."""
+    return len(line) <= LONGEST_LINE and size + len(line) <= MAX_BYTES

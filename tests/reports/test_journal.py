@@ -1,0 +1,156 @@
+"""The form of a journal: what was written whole is read again, whatever became of the rest."""
+
+import json
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reports import journal
+from reports.journal import (
+    Audited,
+    Begun,
+    Entry,
+    JournalError,
+    Lines,
+    MeasuredRow,
+    MeasuredSample,
+    Resumed,
+    WarmedUp,
+    decode,
+    encode,
+)
+from reports.records.measurement import Arm, AuditedStream, Measurement, Pause
+from reports.records.plan import Resume, Warmup
+from reports.report import Report
+from tests.gate.honest import Setup, honest_kv_quant
+
+REPORT = Report(kind="niah", report_id="x", arms=(Arm(name="one", role="sut", engine="ar", measurements=()),))
+RESUME = Resume.model_validate_json('{"order": 1, "at": "2026-01-02T03:04:05Z"}')
+
+
+def entries() -> list[Entry]:
+    """One of every kind, with texts that need escaping."""
+    result = honest_kv_quant(Setup(samples=1, repeats=1)).kv_quant
+    assert result is not None
+    row = Measurement(sample=0, repeat=0, order=0, text='a "line"\n\u2028 and another', token_ids=(1, 2), decode_s=0.1)
+    return [
+        Begun(report=REPORT),
+        WarmedUp(warmup=Warmup(arm="one", runs=1, shapes=(1, 8))),
+        MeasuredRow(arm="one", row=row, pause=Pause(asleep_s=3.5, stops=0)),
+        MeasuredRow(arm="one", row=row),
+        Resumed(resume=RESUME),
+        MeasuredSample(oracle=result.oracle[0], codecs=()),
+        Audited(arm="one", stream=AuditedStream(sample=0, repeat=0, tokens_checked=2, mismatches=())),
+    ]
+
+
+def written(lines: list[Entry]) -> bytes:
+    data, checksum = b"", 0
+    for entry in lines:
+        line, checksum = encode(entry, checksum)
+        data += line
+    return data
+
+
+def read(data: bytes) -> Lines | JournalError:
+    try:
+        return decode(data)
+    except JournalError as error:
+        return error
+
+
+WHOLE = entries()
+DATA = written(WHOLE)
+FIRST = DATA.index(b"\n") + 1
+
+
+def test_what_is_written_is_read_again() -> None:
+    lines = decode(DATA)
+    assert (lines.report, list(lines.entries)) == (REPORT, WHOLE[1:])
+    assert lines.size == len(DATA)
+    more, _ = encode(WHOLE[2], lines.checksum)
+    assert decode(DATA + more).entries == (*WHOLE[1:], WHOLE[2])
+
+
+def test_every_line_is_one_json_object() -> None:
+    kinds = [json.loads(line)["line"] for line in DATA.splitlines()]
+    assert kinds == ["run", "warm_up", "row", "row", "resume", "sample", "audit"]
+
+
+@given(st.integers(0, len(DATA)))
+def test_cut_at_any_byte_every_whole_line_is_kept(cut: int) -> None:
+    whole = DATA[:cut].count(b"\n")
+    if not whole:
+        with pytest.raises(JournalError, match="line 1: "):
+            decode(DATA[:cut])
+        return
+    lines = decode(DATA[:cut])
+    assert list(lines.entries) == WHOLE[1:whole]
+    assert written(WHOLE[:whole]) == DATA[: lines.size]
+
+
+@given(st.integers(0, len(DATA) - 1), st.integers(1, 255))
+def test_with_any_byte_changed_nothing_is_read_that_was_not_written(place: int, change: int) -> None:
+    data = bytearray(DATA)
+    data[place] ^= change
+    found = read(bytes(data))
+    if isinstance(found, JournalError):
+        assert str(found).isprintable()
+        assert found.line <= DATA[:place].count(b"\n") + 1
+    else:
+        assert (found.report, list(found.entries)) == (REPORT, WHOLE[1 : len(found.entries) + 1])
+
+
+@given(st.binary(max_size=200), st.integers(0, len(WHOLE)))
+def test_strange_bytes_are_one_line_of_message(strange: bytes, kept: int) -> None:
+    data = written(WHOLE[:kept]) + strange + b"\n"
+    with pytest.raises(JournalError) as caught:
+        decode(data)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("lines", [[1, 0], [0, 0], [0, 2, 1], [0, 1, 1], [0, 2]])
+def test_lines_moved_doubled_or_left_out_are_noticed(lines: list[int]) -> None:
+    own = DATA.splitlines(keepends=True)
+    with pytest.raises(JournalError):
+        decode(b"".join(own[number] for number in lines))
+
+
+def checked(body: bytes, checksum: int = 0) -> bytes:
+    """A line with the right checksum, as whoever edits a journal can make one."""
+    return b'{"crc":"%08x",%b\n' % (zlib.crc32(body, checksum), body[1:])
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"line":"row","arm":"one","row":{"sample":0,"repeat":0}}', "begins with its run"),
+        (b'{"line":"run","report":{"kind":"niah"}}', "report_id"),
+        (b'{"line":"walk"}', "walk"),
+        (b'{"report":{}}', "line"),
+        (b'{"line":"run","line":"run"}', "stands twice"),
+        (b'{"line":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested deeper"),
+        (b'{"line":"row","arm":"one","row":{"sample":0,"repeat":0,"decode_s":NaN}}', "NaN"),
+        (b'{"line":[' + b"[]," * 2_000_001 + b"[]]}", "more than"),
+        (b'{"line":"\xff"}', "UTF-8"),
+        (b'{"line":"run"', "JSON"),
+    ],
+)
+def test_what_an_editor_could_make_is_refused_in_one_line(body: bytes, said: str) -> None:
+    with pytest.raises(JournalError, match=said) as caught:
+        decode(checked(body))
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+def test_lines_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "LONGEST_LINE", 300)
+    with pytest.raises(JournalError, match="line 3: is longer than 300 bytes"):
+        decode(
+            written([WHOLE[0], WHOLE[1], MeasuredRow(arm="one", row=Measurement(sample=0, repeat=0, text="x" * 300))])
+        )
+    monkeypatch.setattr(journal, "MOST_LINES", 2)
+    with pytest.raises(JournalError, match="line 3: a journal has 2 lines at most"):
+        decode(written([WHOLE[0], WHOLE[1], WHOLE[1]]))
