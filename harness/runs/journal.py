@@ -14,6 +14,7 @@ from typing import TypeVar
 from harness.base.clock import utc_now
 from harness.base.errors import OutputError
 from harness.runs.resumption import unlike
+from reports.atomic_file import write_atomically
 from reports.journal import (
     Begun,
     Entry,
@@ -28,7 +29,7 @@ from reports.journal import (
     journal_of,
 )
 from reports.records.plan import Resume
-from reports.report import Report, ReportError, load_report, report_bytes, write_atomically
+from reports.report import Report, ReportError, load_report, report_bytes
 from reports.untrusted.files import MAX_BYTES, RefusedFileError, read_bounded
 
 E = TypeVar("E", bound=Entry)
