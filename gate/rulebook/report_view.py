@@ -26,7 +26,7 @@ FOREIGN_ENGINES = frozenset({"mlx-lm-speculative"})
 class ReportView:
     """A report and its arms by name and role.
 
-    `parity` holds what other judged reports have shown of drafters (`gate.claims.untimed.parity_shown`).
+    `parity` holds what other judged reports have shown of drafters (`gate.rules.parity.shown_parity.parity_shown`).
     """
 
     report: Report
@@ -34,7 +34,7 @@ class ReportView:
 
     @cached_property
     def memo(self) -> dict[tuple[str, ...], Any]:
-        """Figures that several rules derive from the same rows; filled by `gate.claims.timed`."""
+        """Figures that several rules derive from the same rows; filled by `gate.claims.against_baseline`."""
         return {}
 
     @cached_property

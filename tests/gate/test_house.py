@@ -1,7 +1,6 @@
 """The house of the gate: packages in one order, no cycle, no family of rules that borrows from another."""
 
 import ast
-import importlib
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -73,8 +72,3 @@ def test_rules_share_helpers_of_their_family_and_no_rules(module: str) -> None:
     for name in (one for one in IMPORTS[module] if one.startswith("gate.rules.")):
         assert name.startswith(f"{family}."), f"{name} is of another family"
         assert name not in HOMES, f"{name} holds a rule"
-
-
-def test_every_module_can_be_imported() -> None:
-    for module in MODULES:
-        importlib.import_module(module)
