@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 
 from harness.base.errors import ModelError
 from harness.models.folder import TensorEntry, read_header
+from reports.records.recipe import Recipe
 from reports.records.record import Count, Digest, Name, Record
 from reports.report import describe_invalid
 
@@ -106,6 +107,7 @@ class FThetaManifest(Record):
     fine_tuning: FineTuning | None = None
     weights: Digest
     command: Name
+    recipe: Recipe | None = None
 
     @property
     def feature_bytes(self) -> int:

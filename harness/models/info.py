@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from harness.models.faithfulness import load_faithfulness
 from harness.models.folder import read_config, read_header, weight_files
+from harness.models.recipe import recipe_of
 from harness.models.resolve import ResolvedModel
 from reports.records.provenance import ModelInfo
 
@@ -31,6 +32,7 @@ def model_info(model: ResolvedModel, role: Role) -> ModelInfo:
         layer_types=layer_types(config),
         quantisation=model.quantisation or _quantisation(config),
         dtype=stored_dtype(model.folder),
+        recipe=recipe_of(model.folder, model.weights),
         faithfulness=load_faithfulness(model.identity),
     )
 

@@ -4,16 +4,25 @@ A corpus is an endless row of shards; shard `i` depends on the recipe and `i` al
 the shorter one. The prompts of a shard are of one kind and one size, so that little of a batch is padding.
 """
 
+import hashlib
 import random
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field
 
 from harness.base.errors import UsageError
+from reports.records.plan import OWN
+from reports.records.recipe import Recipe
 from reports.records.record import Digest, Name, Record, digest_of
-from workloads.base import Tokenizer
+from workloads.base import Prompt, Tokenizer
 from workloads.code import TEMPLATES, Code
+from workloads.documents import Document
 from workloads.niah import Niah
+
+GENERATOR = "harness/training/corpus.py"
+"""What a recipe says made the text of a drafter."""
 
 SIZES = (4, 9, 6, 12, 3, 10)
 """Mean items of a code shard, in turns."""
@@ -39,23 +48,36 @@ class CorpusRecipe(Record):
     held_out_items: int = Field(ge=2, le=56)
 
 
+@dataclass(frozen=True)
+class TrainingText:
+    """Token ids that something is trained on, and kind/name of the template or document they are of."""
+
+    tokens: tuple[int, ...]
+    group: str
+
+
 class Corpus:
     """The prompts of a recipe. `texts` are the user's own, each a piece to cut from."""
 
-    def __init__(self, recipe: CorpusRecipe, tokenizer: Tokenizer, texts: tuple[str, ...] = ()) -> None:
+    def __init__(self, recipe: CorpusRecipe, tokenizer: Tokenizer, texts: tuple[Document, ...] = ()) -> None:
         """Raises: UsageError: texts too short to cut a prompt from."""
         self._recipe, self._tokenizer = recipe, tokenizer
-        self._texts = [tokenizer.encode(tokenizer.bos + text) for text in texts]
-        if texts and max(map(len, self._texts)) <= min(CUTS):
+        self._texts = tokenised(texts, tokenizer)
+        if texts and max(len(text.tokens) for text in self._texts) <= min(CUTS):
             raise UsageError(f"--corpus: no text in it is longer than {min(CUTS)} tokens; give longer ones")
 
-    def held_out(self) -> list[list[int]]:
+    def held_out(self) -> list[TrainingText]:
         """Prompts of the code workload that no shard contains."""
         recipe = self._recipe
         held = Code(recipe.held_out_items, recipe.held_out_samples, recipe.held_out_seed).prompts(self._tokenizer)
-        return [list(prompt.tokens) for prompt in held]
+        return [_as_text(prompt) for prompt in held]
 
-    def shard(self, index: int) -> list[list[int]]:
+    def recipe(self, shards: int) -> Recipe:
+        """What is written down of the first `shards` shards."""
+        found = (text for index in range(shards) for text in self.shard(index))
+        return recipe_of(GENERATOR, self._recipe.seed, self._recipe.texts, found)
+
+    def shard(self, index: int) -> list[TrainingText]:
         """The prompts of shard `index`."""
         kinds = len(TEMPLATES) + 1
         turn = index // kinds
@@ -66,23 +88,48 @@ class Corpus:
         batch = self._recipe.batch
         if index % kinds == len(TEMPLATES):
             notes = Niah(NOTE_LINES[turn % len(NOTE_LINES)], batch, seed, 4, 16, "completion").prompts(self._tokenizer)
-            return [list(prompt.tokens) for prompt in notes if prompt.prompt_set == "main"]
+            return [_as_text(prompt) for prompt in notes if prompt.prompt_set == "main"]
         files = Code(SIZES[turn % len(SIZES)], batch * len(TEMPLATES), seed).prompts(self._tokenizer)
-        return [list(prompt.tokens) for prompt in files[index % kinds :: len(TEMPLATES)]]
+        return [_as_text(prompt) for prompt in files[index % kinds :: len(TEMPLATES)]]
 
-    def _cut(self, index: int) -> list[list[int]]:
+    def _cut(self, index: int) -> list[TrainingText]:
         rng = random.Random(f"texts/{self._recipe.seed}/{index}")
         size = CUTS[index % len(CUTS)]
-        long = [text for text in self._texts if len(text) > min(CUTS)]
+        long = [text for text in self._texts if len(text.tokens) > min(CUTS)]
         cuts = []
-        for text in rng.choices(long, weights=[len(text) for text in long], k=self._recipe.batch):
-            start = rng.randrange(max(1, len(text) - size))
-            cuts.append(text[start : start + size])
+        for text in rng.choices(long, weights=[len(text.tokens) for text in long], k=self._recipe.batch):
+            start = rng.randrange(max(1, len(text.tokens) - size))
+            cuts.append(TrainingText(text.tokens[start : start + size], text.group))
         return cuts
 
 
-def read_texts(folder: Path) -> tuple[str, ...]:
-    """The text files under `folder`, sorted by path.
+def recipe_of(generator: str, seed: int, texts: str | None, given: Iterable[TrainingText]) -> Recipe:
+    """What is written down of one stage of training: the groups of all that was `given`, and its digest in order."""
+    digest, groups = hashlib.sha256(), set[str]()
+    for text in given:
+        digest.update((",".join(map(str, text.tokens)) + "\n").encode())
+        groups.add(text.group)
+    return Recipe(
+        generator=generator,
+        groups=tuple(sorted(groups)),
+        seeds=(seed,),
+        prompts=(f"sha256:{digest.hexdigest()}",),
+        texts=() if texts is None else (texts,),
+    )
+
+
+def tokenised(texts: Iterable[Document], tokenizer: Tokenizer) -> tuple[TrainingText, ...]:
+    """Documents as token ids, each begun as a prompt is."""
+    return tuple(TrainingText(tuple(tokenizer.encode(tokenizer.bos + text.text)), text.name) for text in texts)
+
+
+def _as_text(prompt: Prompt) -> TrainingText:
+    assert prompt.group is not None
+    return TrainingText(prompt.tokens, prompt.group)
+
+
+def read_texts(folder: Path) -> tuple[Document, ...]:
+    """The text files under `folder`, sorted by path; each is named after its path in the folder.
 
     Raises:
         UsageError: no such folder, or no text file in it.
@@ -90,12 +137,15 @@ def read_texts(folder: Path) -> tuple[str, ...]:
     if not folder.is_dir():
         raise UsageError(f"--corpus {folder}: no such folder")
     files = sorted(path for path in folder.rglob("*") if path.suffix in TEXT_SUFFIXES and path.is_file())
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in files]
-    if not any(texts):
+    texts = [
+        Document(f"{OWN}/{path.relative_to(folder).as_posix()}", path.read_text(encoding="utf-8", errors="replace"))
+        for path in files
+    ]
+    if not any(document.text for document in texts):
         raise UsageError(f"--corpus {folder}: no text in it; files ending in {' '.join(TEXT_SUFFIXES)} are read")
-    return tuple(text for text in texts if text)
+    return tuple(document for document in texts if document.text)
 
 
-def texts_digest(texts: tuple[str, ...]) -> str:
+def texts_digest(texts: tuple[Document, ...]) -> str:
     """Digest of all texts in order."""
-    return digest_of("\0".join(texts).encode())
+    return digest_of("\0".join(document.text for document in texts).encode())

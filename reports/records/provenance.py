@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from reports.records.recipe import Recipe
 from reports.records.record import Bytes, Count, Digest, Fraction, Name, Record
 
 
@@ -65,6 +66,7 @@ class ModelInfo(Record):
     layer_types: tuple[Name, ...] | None = None
     quantisation: Name | None = None
     dtype: Name | None = None
+    recipe: Recipe | None = Field(None, description="What it was trained on, as its manifest says")
     faithfulness: Faithfulness | None = None
 
 

@@ -7,6 +7,7 @@ from pydantic import Field, FiniteFloat
 from harness.training.corpus import CorpusRecipe
 from harness.training.drafter.heldout import HeldOutResult
 from reports.records.provenance import Package
+from reports.records.recipe import Recipe
 from reports.records.record import Digest, Name, Record
 
 
@@ -60,4 +61,5 @@ class DrafterManifest(Record):
     device: Name = Field("cpu", description="What the last steps were trained on")
     packages: tuple[Package, ...]
     command: str
+    recipe: Recipe | None = Field(None, description="With that of the drafter it goes on from")
     before: "DrafterManifest | None" = Field(None, description="Of the drafter it goes on from")

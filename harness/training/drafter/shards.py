@@ -52,7 +52,8 @@ class Shards:
         loaded = verifier()
         for number, (name, prompts) in enumerate(missing, start=1):
             told(f"{name}: {number} of {len(missing)}")
-            save_shard(self.folder / name, loaded.continued(prompts(), self.recipe.new_tokens, self.recipe.layers))
+            tokens = [list(text.tokens) for text in prompts()]
+            save_shard(self.folder / name, loaded.continued(tokens, self.recipe.new_tokens, self.recipe.layers))
 
     def held_out(self) -> list[Continued]:
         """The sequences no step is made on."""

@@ -29,6 +29,8 @@ from harness.training.drafter.start import Start
 from harness.training.drafter.verifier import Continued, TorchVerifier
 from reports.atomic_file import write_atomically
 from reports.records.provenance import Package
+from reports.records.recipe import Recipe
+from workloads.documents import Document
 
 PACKAGES = ("k3", "torch", "transformers", "tokenizers", "numpy", "safetensors")
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -44,7 +46,7 @@ class DrafterJob:
 
     verifier: ResolvedModel
     corpus: CorpusRecipe
-    texts: tuple[str, ...]
+    texts: tuple[Document, ...]
     training: TrainingRecipe
     out: Path
     work: Path
@@ -74,16 +76,16 @@ def train_drafter(job: DrafterJob, told: Callable[[str], None]) -> DrafterManife
     around = Surroundings(
         verifier.table.clone(), verifier.head[ids].clone(), places_in(ids, vocab), verifier.softcap, verifier.normed
     )
-    digest = shards.digest(job.training.shards)
+    digest, recipe = shards.digest(job.training.shards), recipe_of(job, verifier)
     checkpoint = Checkpoint(job.work / "checkpoint.safetensors", job.training, digest)
     loop = Loop(net, job.training, around, training, shards.held_out(), checkpoint)
 
     def seen(progress: Progress) -> None:
         told(describe(progress, job.training.steps))
-        write_manifest(job, loop.progress, export(job.out, net, ids), digest)
+        write_manifest(job, loop.progress, export(job.out, net, ids), digest, recipe)
 
     loop.run(seen)
-    return write_manifest(job, loop.progress, export(job.out, net, ids), digest)
+    return write_manifest(job, loop.progress, export(job.out, net, ids), digest, recipe)
 
 
 def make_corpus(job: DrafterJob, verifier: TorchVerifier, told: Callable[[str], None]) -> Shards:
@@ -95,9 +97,24 @@ def make_corpus(job: DrafterJob, verifier: TorchVerifier, told: Callable[[str], 
     check_fit(job, verifier)
     shards = Shards(job.work / "corpus", job.corpus)
     dtype = DTYPES[job.corpus.dtype]
-    corpus = Corpus(job.corpus, ModelText(verifier.tokenizer), job.texts)
-    shards.make(job.training.shards, corpus, lambda: TorchVerifier(job.verifier.folder, dtype, job.device), told)
+    shards.make(
+        job.training.shards,
+        corpus_of(job, verifier),
+        lambda: TorchVerifier(job.verifier.folder, dtype, job.device),
+        told,
+    )
     return shards
+
+
+def corpus_of(job: DrafterJob, verifier: TorchVerifier) -> Corpus:
+    """The prompts that the verifier is asked to continue."""
+    return Corpus(job.corpus, ModelText(verifier.tokenizer), job.texts)
+
+
+def recipe_of(job: DrafterJob, verifier: TorchVerifier) -> Recipe:
+    """What is written down of the text, with that of the drafter it goes on from."""
+    own = corpus_of(job, verifier).recipe(job.training.shards)
+    return own if job.start is None else own.after(job.start.manifest.recipe)
 
 
 def check_fit(job: DrafterJob, verifier: TorchVerifier) -> None:
@@ -161,7 +178,9 @@ def describe(progress: Progress, steps: int) -> str:
     )
 
 
-def write_manifest(job: DrafterJob, progress: tuple[Progress, ...], weights: str, corpus: str) -> DrafterManifest:
+def write_manifest(
+    job: DrafterJob, progress: tuple[Progress, ...], weights: str, corpus: str, recipe: Recipe
+) -> DrafterManifest:
     """Write and return what is known about the weights in `out`."""
     manifest = DrafterManifest(
         weights=weights,
@@ -174,6 +193,7 @@ def write_manifest(job: DrafterJob, progress: tuple[Progress, ...], weights: str
         device=job.device.type,
         packages=tuple(Package(name=name, version=found) for name in PACKAGES if (found := version_of(name))),
         command=job.command,
+        recipe=recipe,
         before=None if job.start is None else job.start.manifest,
     )
     write_atomically((manifest.model_dump_json(indent=2) + "\n").encode(), job.out / MANIFEST)

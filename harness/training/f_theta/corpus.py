@@ -8,10 +8,13 @@ may have.
 import random
 from dataclasses import dataclass
 
+from harness.training.corpus import TrainingText
 from workloads.base import PromptStyle, Tokenizer, Turn
 from workloads.code import TEMPLATES, Code
-from workloads.niah import CUE, INSTRUCTION, PREFIXES, QUESTION, needle_line, note
+from workloads.niah import CUE, GROUP, INSTRUCTION, PREFIXES, QUESTION, needle_line, note
 
+GENERATOR = "harness/training/f_theta/corpus.py"
+"""What a recipe says made the text of an f_theta."""
 NEEDLE_SHARES = (0.02, 0.1, 0.3)
 """Share of lines with a code, in turns: few as in a prompt, many so that there is something to fit."""
 CODE_EVERY = 5
@@ -30,10 +33,10 @@ class FThetaTexts:
     lines: int
     style: PromptStyle
     tokenizer: Tokenizer
-    texts: tuple[tuple[int, ...], ...] = ()
+    texts: tuple[TrainingText, ...] = ()
 
-    def text(self, index: int) -> tuple[int, ...]:
-        """The tokens of text `index`."""
+    def text(self, index: int) -> TrainingText:
+        """Text `index`."""
         rng = random.Random(f"f_theta/{self.seed}/{index}")
         turn = index % CODE_EVERY
         if turn == CODE_EVERY - 1:
@@ -42,7 +45,7 @@ class FThetaTexts:
             return self._cut(rng)
         return self._haystack(rng, NEEDLE_SHARES[index % len(NEEDLE_SHARES)])
 
-    def _haystack(self, rng: random.Random, share: float) -> tuple[int, ...]:
+    def _haystack(self, rng: random.Random, share: float) -> TrainingText:
         """A haystack with its question and an answer, `share` of its lines codes and at least one."""
         count = rng.randint(max(2, round(self.lines * 0.6)), max(2, round(self.lines * 1.25)))
         sure, codes, rows = rng.randrange(count), [], []
@@ -58,14 +61,16 @@ class FThetaTexts:
             asked = self.tokenizer.chat_text([Turn("user", body + QUESTION)]) + ANSWER
         else:
             asked = f"{self.tokenizer.bos}{body}{CUE} "
-        return tuple(self.tokenizer.encode(f"{asked}{rng.choice(codes)}."))
+        return TrainingText(tuple(self.tokenizer.encode(f"{asked}{rng.choice(codes)}.")), GROUP)
 
-    def _code(self, rng: random.Random) -> tuple[int, ...]:
+    def _code(self, rng: random.Random) -> TrainingText:
         """A file of the code workload, of a seed that no preset can have."""
         made = Code(rng.randint(*CODE_ITEMS), len(TEMPLATES), 2**33 + rng.randrange(2**31)).prompts(self.tokenizer)
-        return rng.choice(made).tokens
+        chosen = rng.choice(made)
+        assert chosen.group is not None
+        return TrainingText(chosen.tokens, chosen.group)
 
-    def _cut(self, rng: random.Random) -> tuple[int, ...]:
+    def _cut(self, rng: random.Random) -> TrainingText:
         text = rng.choice(self.texts)
-        start = rng.randrange(max(1, len(text) - CUT))
-        return text[start : start + CUT]
+        start = rng.randrange(max(1, len(text.tokens) - CUT))
+        return TrainingText(text.tokens[start : start + CUT], text.group)

@@ -5,7 +5,6 @@ goes on); the maps are then a linear solve away. Targets are the verifier's own 
 asked, the maps are then fine-tuned on the verifier's logits, and kept if they are better for it.
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,14 +21,17 @@ from harness.models.f_theta_folder import (
 )
 from harness.models.model_text import ModelText
 from harness.models.resolve import ResolvedModel
-from harness.training.f_theta.corpus import FThetaTexts
+from harness.training.corpus import TrainingText, recipe_of
+from harness.training.f_theta.corpus import GENERATOR, FThetaTexts
 from harness.training.f_theta.divergence import Divergence
 from harness.training.f_theta.export import export, put_manifest, rounded
 from harness.training.f_theta.fit import Floats, Moments, Residuals, Ridge, solve, whitener
 from harness.training.f_theta.reader import Reader
 from harness.training.f_theta.recall import SINK, RecallTrial
-from harness.training.f_theta.tuning import HELD_OUT_FROM, Tuner, TuningKey, TuningRecipe, as_ridge
+from harness.training.f_theta.tuning import HELD_OUT_FROM, TUNED_FROM, Tuner, TuningKey, TuningRecipe, as_ridge
+from reports.records.recipe import Recipe
 from reports.records.record import Digest, Record
+from workloads.documents import Document
 
 SAVE_EVERY = 10
 Told = Callable[[str], None]
@@ -58,7 +60,7 @@ class FThetaJob:
 
     verifier: ResolvedModel
     recipe: FThetaRecipe
-    texts: tuple[str, ...]
+    texts: tuple[Document, ...]
     recall_prompts: int
     out: Path
     work: Path
@@ -111,7 +113,7 @@ def prepare(job: FThetaJob, told: Told) -> Run:
         raise UsageError(f"--proposer-layer: there is no layer {layer}; the verifier has 0 to {layers - 1}")
     text = ModelText(verifier.tokenizer)
     trial = RecallTrial(verifier, job.recipe.lines, job.recall_prompts) if job.recall_prompts else None
-    cuts = tuple(tuple(text.encode(piece)) for piece in job.texts)
+    cuts = tuple(TrainingText(tuple(text.encode(piece.text)), piece.name) for piece in job.texts)
     corpus = FThetaTexts(job.recipe.seed, job.recipe.lines, text.style("auto"), text, cuts)
     return Run(job, verifier, corpus, Reader(verifier, layer), trial, told)
 
@@ -125,7 +127,7 @@ def gather(run: Run) -> Moments:
         path.parent.mkdir(parents=True, exist_ok=True)
         moments = Moments.load(path, key, reader.features, reader.outputs)
         for index in range(moments.texts, recipe.count):
-            reading = reader.read(run.corpus.text(index))
+            reading = reader.read(run.corpus.text(index).tokens)
             moments.add(reading.features[SINK:], reading.outputs[SINK:])
             if moments.texts % SAVE_EVERY == 0 or moments.texts == recipe.count:
                 moments.save(path, key)
@@ -141,7 +143,7 @@ def fits(run: Run, maps: Ridge) -> tuple[LayerFit, ...]:
     """What the maps leave unexplained, layer by layer, on texts that were not fitted to."""
     residuals = Residuals.empty(run.reader.outputs)
     for index in range(run.job.recipe.held_out):
-        reading = run.reader.read(run.corpus.text(HELD_OUT_FROM + index))
+        reading = run.reader.read(run.corpus.text(HELD_OUT_FROM + index).tokens)
         residuals.add(maps.predict(reading.features[SINK:]), reading.outputs[SINK:])
     facts = run.verifier.facts
     width = facts.kv_heads * facts.head_dim
@@ -158,9 +160,7 @@ def fits(run: Run, maps: Ridge) -> tuple[LayerFit, ...]:
 def describe(run: Run, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaManifest:
     """The manifest, but for the digest of the weights and the recall."""
     job, facts = run.job, run.verifier.facts
-    digest = hashlib.sha256()
-    for index in range(job.recipe.count):
-        digest.update((",".join(str(token) for token in run.corpus.text(index)) + "\n").encode())
+    recipe = recipe_from(run, 0, job.recipe.count)
     return FThetaManifest(
         format=1,
         verifier=job.verifier.id,
@@ -172,7 +172,7 @@ def describe(run: Run, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaM
         restorable=tuple(range(facts.layers)),
         ridge=job.recipe.ridge,
         corpus=FThetaCorpus(
-            digest=f"sha256:{digest.hexdigest()}",
+            digest=recipe.prompts[0],
             description="haystacks with codes, code files" + (", the user's texts" if job.texts else ""),
             seed=job.recipe.seed,
             texts=job.recipe.count,
@@ -181,7 +181,14 @@ def describe(run: Run, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaM
         fits=found,
         weights="sha256:" + "0" * 64,
         command=job.command,
+        recipe=recipe,
     )
+
+
+def recipe_from(run: Run, first: int, count: int) -> Recipe:
+    """What is written down of a stage that read `count` texts of the corpus from `first` on."""
+    texts = (run.corpus.text(first + index) for index in range(count))
+    return recipe_of(GENERATOR, run.job.recipe.seed, run.job.recipe.texts, texts)
 
 
 def fine_tune(run: Run, recipe: TuningRecipe, whitening: Floats, ridge: FThetaManifest) -> FThetaManifest:
@@ -222,7 +229,8 @@ def fine_tune(run: Run, recipe: TuningRecipe, whitening: Floats, ridge: FThetaMa
     )
     run.told(f"held-out divergence {after:.4g} with the fine-tuned: {'kept' if result.kept else 'not kept'}")
     if result.kept:
-        return export(job.out, tuned.replace(fine_tuning=result), maps)
+        read = recipe_from(run, TUNED_FROM, recipe.steps * recipe.sequences).after(ridge.recipe)
+        return export(job.out, tuned.replace(fine_tuning=result, recipe=read), maps)
     ridge = ridge.replace(fine_tuning=result)
     put_manifest(job.out, ridge)
     return ridge

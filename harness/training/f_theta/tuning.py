@@ -125,7 +125,7 @@ class Tuner:
 
     def held_out(self, projection: Projection) -> float:
         """The mean divergence of the held-out texts."""
-        texts = [self._corpus.text(HELD_OUT_FROM + index) for index in range(self._held_out)]
+        texts = [self._corpus.text(HELD_OUT_FROM + index).tokens for index in range(self._held_out)]
         return sum(self._divergence.of(text, projection) for text in texts) / len(texts)
 
     def _one_step(self) -> float:
@@ -133,7 +133,7 @@ class Tuner:
         recipe, total = self._key.recipe, 0.0
         gradients = self._whitened.none()
         for index in range(recipe.sequences):
-            text = self._corpus.text(TUNED_FROM + self._step * recipe.sequences + index)
+            text = self._corpus.text(TUNED_FROM + self._step * recipe.sequences + index).tokens
             value, gradient = self._divergence.gradient(text, self._shifts, self._whitened.maps)
             gradients = {name: held + gradient[name] / recipe.sequences for name, held in gradients.items()}
             mx.eval(gradients)

@@ -63,6 +63,8 @@ def test_it_learns_and_all_runtimes_propose_the_same(make: Callable[[Path], Path
     assert losses[-1] < 0.9 * losses[0]
     assert manifest == DrafterManifest.model_validate_json((job.out / "manifest.json").read_bytes())
     assert resolve(str(job.out)).weights == manifest.weights
+    assert manifest.recipe is not None
+    assert manifest.recipe.groups == ("synthetic/javascript_handlers", "synthetic/python_tests"), "of two shards"
     config = json.loads((job.out / "config.json").read_text())
     assert config["dflash_config"]["is_causal"] is False
     assert config["k3_draft_vocab"] == len(load_file(job.out / "model.safetensors")["draft_vocab"])

@@ -47,6 +47,9 @@ def test_the_layer_that_is_observed_restores_best_and_the_engine_runs_it(family:
     folder = FOLDERS[family](tmp_path / "verifier")
     manifest = train_f_theta(job_of(folder, tmp_path / "made", count=10), lambda line: None)
     assert read_manifest(tmp_path / "made") == manifest
+    assert manifest.recipe is not None
+    assert manifest.recipe.prompts == (manifest.corpus.digest,)
+    assert "synthetic/notes" in manifest.recipe.groups
     assert manifest.restorable == tuple(range(manifest.layers))
     errors = [fit.values for fit in manifest.fits]
     assert errors[2] == min(errors)

@@ -59,6 +59,8 @@ def test_a_poor_ridge_on_k3_tiny_strays_less_after_it(tmp_path: Path) -> None:
     assert found.ridge_weights != manifest.weights == weights_digest(job.out)
     assert (found.recall_before, found.recall_after, manifest.recall) == (None, None, None)
     assert read_manifest(job.out) == manifest
+    assert manifest.recipe is not None
+    assert len(manifest.recipe.prompts) == 2, "the ridge's text and that of the fine-tuning"
     assert f"held-out divergence {found.divergence_before:.4g} with the ridge's maps" in told
     assert any(line.startswith("step 4 of 4: divergence ") for line in told)
 
@@ -144,9 +146,9 @@ def test_whitened_features_are_uncorrelated() -> None:
 
 def test_its_texts_hold_needles_and_are_neither_fitted_to_nor_held_out() -> None:
     corpus = FThetaTexts(3, 20, "completion", model_text())
-    texts = [corpus.text(TUNED_FROM + index) for index in range(5)]
+    texts = [corpus.text(TUNED_FROM + index).tokens for index in range(5)]
     assert sum("the secret code is" in str(model_text().decode(text)) for text in texts) == 4
-    others = {corpus.text(first + index) for first in (0, HELD_OUT_FROM) for index in range(5)}
+    others = {corpus.text(first + index).tokens for first in (0, HELD_OUT_FROM) for index in range(5)}
     assert not others & set(texts)
 
 
