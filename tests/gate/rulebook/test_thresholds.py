@@ -6,6 +6,7 @@ import inspect
 import json
 import pkgutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -41,7 +42,7 @@ def used_by(function: Callable[..., Any], seen: set[object]) -> set[str]:
         elif isinstance(target, FunctionType) and is_ours(target):
             found |= used_by(target, seen)
         elif inspect.isclass(target) and is_ours(target):
-            for member in vars(target).values():
+            for member in list(vars(target).values()):  # reading a record may complete its class
                 method = member.fget if isinstance(member, property) else getattr(member, "func", member)
                 found |= used_by(method, seen) if callable(method) else set()
     if function.__module__ == scoring.__name__:  # the numbers stand there, for the workloads; the gate describes them
@@ -74,9 +75,10 @@ def is_ours(target: FunctionType | type) -> bool:
     return target.__module__.split(".")[0] in ("gate", "reports")
 
 
-def found_in_code(rule: Rule) -> set[str]:
+@cache
+def found_in_code(rule: Rule) -> frozenset[str]:
     check = rule.evidence or rule.claim
-    return used_by(check, set()) if check is not None else set()
+    return frozenset(used_by(check, set()) if check is not None else ())
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.code))
