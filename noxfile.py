@@ -44,10 +44,11 @@ def torch(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style and format, what is imported against what is declared, and the workflow files."""
+    """Style and format, who imports whom, what is imported against what is declared, and the workflow files."""
     install(session, "lint", "test", extra="run")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
+    session.run("lint-imports")
     session.run("deptry", ".")
     session.run("actionlint")
 

@@ -6,6 +6,7 @@ blocks of tokens until the limit or a stop token; `stats(session)` tells what wa
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Protocol
 
 from reports.records.measurement import DrafterInfo, Restoration, StopReason
@@ -38,6 +39,13 @@ class Block:
     extend_s: float = 0.0
     rollback_s: float = 0.0
     seconds: float = 0.0
+
+
+class LoadedVerifier(Protocol):
+    """A verifier as a runtime loaded it, and the folder it came from, if any. The engines of that runtime know more."""
+
+    @property
+    def folder(self) -> Path | None: ...
 
 
 class Session(Protocol):

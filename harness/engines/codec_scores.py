@@ -1,10 +1,9 @@
 """Rows of a codec run from tokens and numbers: scored, and compared with the oracle's. No tensors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.models.model_text import ModelText
 from reports.records.codec_rows import CodecSample, LayerError, OracleSample, SecondQuestion, weighted_errors
 from reports.records.measurement import StopReason
 from reports.scoring import score
@@ -32,15 +31,15 @@ class StreamLimit:
 
 @dataclass(frozen=True)
 class Answers:
-    """Turns streams into scored answers. `wanted` is the answer of each sample."""
+    """Turns streams into scored answers; `decode` gives the text of tokens. `wanted` is the answer of each sample."""
 
-    model_text: ModelText
+    decode: Callable[[Sequence[int]], str]
     limit: StreamLimit
     wanted: Mapping[int, str]
 
     def text(self, tokens: tuple[int, ...]) -> str:
         """What the stream says; it was cut at its end, so only a stop token is left out."""
-        return self.model_text.decode([token for token in tokens if token not in self.limit.stops])
+        return self.decode([token for token in tokens if token not in self.limit.stops])
 
     def correct(self, sample: int, tokens: tuple[int, ...]) -> bool:
         """It holds the sample's answer."""

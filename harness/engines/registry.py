@@ -2,15 +2,12 @@
 
 import importlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from harness.base.errors import UsageError
 from harness.base.nearest import nearest
-from harness.engines.base import Engine
+from harness.engines.base import Engine, LoadedVerifier
 from reports.records.measurement import RestorationMode
-
-if TYPE_CHECKING:
-    from harness.engines.mlx.verifier.load import Verifier
 
 ENGINES: dict[str, str] = {
     "ar": "harness.engines.mlx.engines.ar:ArEngine",
@@ -70,7 +67,7 @@ class EngineSettings:
     drafter: DrafterRequest | None = None
 
 
-def build(name: str, verifier: "Verifier", settings: EngineSettings) -> Engine:
+def build(name: str, verifier: LoadedVerifier, settings: EngineSettings) -> Engine:
     """The engine called `name`, on `verifier`.
 
     Raises:

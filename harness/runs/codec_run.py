@@ -197,4 +197,4 @@ def _answers(preset: KvQuantPreset, lab: Lab, prompts: tuple[Prompt, ...]) -> An
         chunk=preset.prefill_chunk,
     )
     wanted = {prompt.sample: prompt.answer for prompt in prompts if prompt.prompt_set == "main" and prompt.answer}
-    return Answers(lab.text, limit, wanted)
+    return Answers(lab.text.decode, limit, wanted)
