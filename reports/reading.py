@@ -8,14 +8,15 @@ from typing import get_args
 
 from pydantic import ValidationError
 
+from reports.file_form.form_error import FileFormError
 from reports.importers.base import ForeignFormatError, Importer, Source
 from reports.importers.registry import FOREIGN_KINDS, IMPORTER_NAMES, importer_of
 from reports.journal import UNFINISHED, is_unfinished, journal_of
 from reports.records.record import digest_of
-from reports.report import IMPORTED_KINDS, SCHEMA_VERSION, Kind, Report, ReportError, describe_invalid
+from reports.report import IMPORTED_KINDS, SCHEMA_VERSION, Kind, Report, ReportError, describe_invalid, report_of
 from reports.untrusted.files import SUFFIXES, UNFINISHED_SUFFIX, RefusedFileError, find_files, read_bounded
 from reports.untrusted.one_line import one_line
-from reports.untrusted.strict_json import BYTE_ORDER_MARK, Document, Json, StrictJsonError, parse
+from reports.untrusted.strict_json import Document, Json, StrictJsonError, parse
 
 __all__ = [
     "OWN_SOURCE",
@@ -181,7 +182,9 @@ def _own(path: Path, value: dict[str, Json], data: bytes, digest: str) -> Eviden
     if number is not None and number < SCHEMA_VERSION:
         return Evidence(path, Legacy(None), digest, OWN_SOURCE, kind, number)
     try:
-        report = Report.model_validate_json(data.removeprefix(BYTE_ORDER_MARK))
+        report = report_of(value, data)
+    except FileFormError as error:
+        return Evidence(path, Invalid(one_line(str(error))), digest, OWN_SOURCE, kind, number)
     except ValidationError as error:
         return Evidence(path, Invalid(describe_invalid(error)), digest, OWN_SOURCE, kind, number)
     source, outcome = _origin(report)

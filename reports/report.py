@@ -1,12 +1,15 @@
 """The schema-2 report, and how it is read from and written to a file."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, ValidationError
 
 from reports.atomic_file import write_atomically
+from reports.file_form.form import from_file_form, to_file_form
+from reports.file_form.form_error import FileFormError
+from reports.file_form.json_text import json_bytes
+from reports.file_form.layout import laid_out
 from reports.records.claims import Claim
 from reports.records.codec_rows import KvQuantResult
 from reports.records.drafter_parity import ParityResult
@@ -18,6 +21,7 @@ from reports.records.record import Digest, Name, Record
 from reports.records.verdict import GateBlock
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
+from reports.untrusted.strict_json import BYTE_ORDER_MARK, Json, StrictJsonError, parse
 
 SCHEMA_VERSION: Literal[2] = 2
 Kind = Literal["niah", "code", "parity", "kv_quant", "chat", "benchmark"]
@@ -79,9 +83,26 @@ def parse_report(data: bytes, path: Path) -> Report:
         ReportError: as for `load_report`.
     """
     try:
-        return Report.model_validate_json(data)
+        return report_of(parse(data).value, data)
+    except (StrictJsonError, FileFormError) as error:
+        raise ReportError(f"{path}: {error}") from error
     except ValidationError as error:
         raise ReportError(f"{path}: {describe_invalid(error)}") from error
+
+
+def report_of(document: Json, data: bytes) -> Report:
+    """The report in a parsed file, in the form that is written or in that of old, records all the way down.
+
+    `data` are the bytes that `document` was parsed from. The document is used up.
+
+    Raises:
+        FileFormError: columns or streams that do not fit together.
+        ValidationError: a field that does not validate.
+    """
+    text = json_bytes(document) if from_file_form(document) else data.removeprefix(BYTE_ORDER_MARK)
+    if isinstance(document, dict):
+        document.clear()  # a hostile one and its records would not fit into memory together
+    return Report.model_validate_json(text)
 
 
 def describe_invalid(error: ValidationError) -> str:
@@ -93,9 +114,9 @@ def describe_invalid(error: ValidationError) -> str:
 
 
 def report_bytes(report: Report) -> bytes:
-    """The file form: fields in declared order, absent fields left out, one trailing newline."""
+    """The file form: fields in declared order, absent fields left out, a row a line, one trailing newline."""
     document = report.model_dump(mode="json", exclude_none=True)
-    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (laid_out(to_file_form(document)) + "\n").encode()
 
 
 def write_report(report: Report, path: Path) -> None:

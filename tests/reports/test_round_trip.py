@@ -1,9 +1,11 @@
 """What is written is what is read, for any report that the records can hold."""
 
+import json
 from datetime import UTC
 from pathlib import Path
 
-from hypothesis import given
+import jsonschema
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reports.reading import evidence_of
@@ -24,6 +26,9 @@ from reports.records.plan import PlanInfo, PromptRecord, Run, WorkloadInfo
 from reports.records.provenance import Host, Provenance
 from reports.records.verdict import GateBlock, Violation
 from reports.report import Report, report_bytes
+from reports.schema import report_schema
+
+VALIDATOR = jsonschema.Draft202012Validator(report_schema())
 
 count = st.integers(0, 2**53)
 number = st.floats(allow_nan=False, allow_infinity=False)
@@ -174,3 +179,15 @@ def test_a_written_report_is_read_back_the_same(written):
     assert found.outcome == written
     assert found.source == "k3"
     assert report_bytes(found.outcome) == report_bytes(written)
+
+
+@settings(max_examples=30, deadline=None)
+@given(report)
+def test_the_schema_describes_what_is_written(written):
+    VALIDATOR.validate(json.loads(report_bytes(written)))
+
+
+@given(report)
+def test_the_form_of_old_is_read_the_same(written):
+    old = json.dumps(written.model_dump(mode="json", exclude_none=True)).encode()
+    assert evidence_of(old, Path("x.json")).outcome == written

@@ -1,0 +1,71 @@
+"""The JSON Schema of the records, made that of the form they have in a file."""
+
+from typing import Any
+
+from reports.file_form.form import COLUMNS
+from reports.file_form.streams import OF_STREAM
+from reports.records.measurement import Arm, Measurement
+
+Schema = dict[str, Any]
+REFERENCE = "#/$defs/"
+
+
+def in_file_form(schema: Schema) -> Schema:
+    """`schema`, of a document that is records all the way down, changed to that of what is written from it."""
+    definitions = schema["$defs"]
+    for place, record in COLUMNS.items():
+        rows = _at(schema, definitions, place)
+        rows.clear()
+        rows["anyOf"] = [{"$ref": f"{REFERENCE}{record.__name__}Columns"}, {"type": "array", "maxItems": 0}]
+    for record in COLUMNS.values():
+        definitions[f"{record.__name__}Columns"] = _columns(definitions.pop(record.__name__))
+    row, arm = definitions[Measurement.__name__], definitions[Arm.__name__]
+    shared = {name: row["properties"].pop(name) for name in OF_STREAM}
+    definitions["Stream"] = {
+        "description": "What rows of an arm have in common: a repeat of a prompt emits and counts the same.",
+        "type": "object",
+        "properties": shared,
+        "additionalProperties": False,
+    }
+    row["properties"]["stream"] = {
+        "description": "Its place in the streams of the arm",
+        "type": "integer",
+        "minimum": 0,
+    }
+    arm["properties"]["streams"] = {
+        "description": "The distinct streams of the arm, in the order of their first rows",
+        "type": "array",
+        "items": {"$ref": f"{REFERENCE}Stream"},
+    }
+    return schema
+
+
+def _columns(row: Schema) -> Schema:
+    """The schema of the columns of these rows: one list a field, all of one length."""
+    columns = {}
+    for name, value in row["properties"].items():
+        kept = {key: part for key, part in value.items() if key not in ("default", "title", "description")}
+        told = {"description": value["description"]} if "description" in value else {}
+        columns[name] = told | {"type": "array", "items": kept}
+    return {
+        "description": f"Rows as columns of one length; null where a row has no such field. {row['description']}",
+        "type": "object",
+        "properties": columns,
+        "required": row["required"],
+        "additionalProperties": False,
+    }
+
+
+def _at(node: Schema, definitions: Schema, place: str) -> Schema:
+    """The schema of the list at `place`, as in `COLUMNS`."""
+    for name in place.split("."):
+        within = _present(node, definitions)
+        node = within["items"] if name == "*" else within["properties"][name]
+    return _present(node, definitions)
+
+
+def _present(node: Schema, definitions: Schema) -> Schema:
+    """The schema of a value that is there: not null, and looked up where it is a reference."""
+    (choice,) = (choice for choice in node.get("anyOf", (node,)) if choice.get("type") != "null")
+    found: Schema = definitions[choice["$ref"].removeprefix(REFERENCE)] if "$ref" in choice else choice
+    return found

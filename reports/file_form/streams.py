@@ -1,0 +1,72 @@
+"""What an arm's rows have in common, once: a repeat of a prompt emits the same stream and counts the same things."""
+
+from typing import Any
+
+from reports.file_form.form_error import FileFormError
+from reports.file_form.json_text import json_bytes
+from reports.file_form.room import Room
+
+Json = Any
+
+OF_STREAM = (
+    "prompt_digest", "prompt_tokens", "token_ids", "text", "correct", "stop_reason", "decode_tokens", "decode_loop",
+    "restoration_active", "restored_positions", "evicted_positions", "kv_bytes_prefill", "kv_bytes_decode",
+    "drafter_bytes_prefill", "fallbacks",
+)  # fmt: skip
+"""Fields of a row that stand in its stream. Times, and what a machine held besides, stay in the row."""
+
+
+def share_streams(arm: dict[str, Json]) -> dict[str, Json]:
+    """The arm with its distinct streams listed, and their numbers in its rows."""
+    streams: dict[bytes, tuple[int, Json]] = {}
+    rows = []
+    for row in arm["measurements"]:
+        stream = {name: row[name] for name in OF_STREAM if name in row}
+        number, _ = streams.setdefault(json_bytes(stream), (len(streams), stream))
+        own = {name: value for name, value in row.items() if name not in stream}
+        rows.append({"stream": number} | own if stream else own)
+    listed = {"streams": [stream for _, stream in streams.values() if stream], "measurements": rows}
+    return {name: value for name, value in arm.items() if name != "measurements"} | listed
+
+
+def spread_streams(arm: dict[str, Json], room: Room, field: str) -> None:
+    """Put what each row of the arm shares back into the row.
+
+    Raises:
+        FileFormError: a stream with a field that is none of its own, or that no row names; a row that names none that
+            is listed, or has a field of its stream, too; more than there is `room` for.
+    """
+    streams, rows = arm.pop("streams"), arm.get("measurements")
+    if not isinstance(streams, list) or not isinstance(rows, list):
+        raise FileFormError(f"{field}.streams: must be a list, beside a list of measurements")
+    texts = [_text_of(stream, f"{field}.streams.{number}") for number, stream in enumerate(streams)]
+    named = set()
+    for place, row in enumerate(rows):
+        if not isinstance(row, dict) or "stream" not in row:
+            continue
+        number, where = row.pop("stream"), f"{field}.measurements.{place}"
+        if type(number) is not int or not 0 <= number < len(streams):
+            raise FileFormError(f"{where}.stream: is no number of one of the {len(streams)} streams")
+        twice = next((name for name in streams[number] if name in row), None)
+        if twice is not None:
+            raise FileFormError(f"{where}.{twice}: stands in its stream, too")
+        room.take(field, values=_values_in(texts[number]), size=len(texts[number]))
+        row |= streams[number]
+        named.add(number)
+    unnamed = next((number for number in range(len(streams)) if number not in named), None)
+    if unnamed is not None:
+        raise FileFormError(f"{field}.streams.{unnamed}: no row is of this stream")
+
+
+def _text_of(stream: Json, field: str) -> bytes:
+    if not isinstance(stream, dict):
+        raise FileFormError(f"{field}: must be an object")
+    other = next((name for name in stream if name not in OF_STREAM), None)
+    if other is not None:
+        raise FileFormError(f"{field}: has a field that is none of a stream; the fields are {', '.join(OF_STREAM)}")
+    return json_bytes(stream)
+
+
+def _values_in(text: bytes) -> int:
+    """Values in this JSON text; commas and brackets in its strings are counted, too."""
+    return 1 + text.count(b",") + text.count(b"[") + text.count(b"{")
