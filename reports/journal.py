@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from reports.records.codec_rows import ArmSample, OracleSample
 from reports.records.measurement import AuditedStream, Measurement, Pause
@@ -79,7 +79,9 @@ class Audited(Record):
 
 
 Entry = Begun | Resumed | WarmedUp | MeasuredRow | MeasuredSample | Audited
-_ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="line")])
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(
+    Annotated[Entry, Field(discriminator="line")], config=ConfigDict(defer_build=True)
+)
 
 
 class JournalError(ValueError):
