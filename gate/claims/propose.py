@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gate.claims.in_distribution import in_distribution
 from gate.claims.recompute import ClaimFigures, recompute
 from gate.figures.codecs import AFFINE_4, IDENTITY
 from gate.rulebook.report_view import ReportView, chooses, drafts, lossless, restores
@@ -29,7 +30,7 @@ def propose(report: Report) -> tuple[Claim, ...]:
     for claim in _candidates(view):
         figures = recompute(view, claim)
         if figures is not None:
-            proposed.append(with_figures(claim, figures))
+            proposed.append(with_figures(claim, figures).replace(in_distribution=in_distribution(view, claim)))
     return tuple(proposed)
 
 

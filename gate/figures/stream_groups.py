@@ -7,18 +7,12 @@ containment of documents", 1997), so that a stream and its beginning are alike.
 
 from collections.abc import Mapping, Sequence
 
-from gate.rulebook.thresholds import Threshold
-
 SHINGLE = 3
 """Tokens of a shingle. Files of one template had a third and more of those in common, of two templates 6 % at most."""
 
-MAX_ALIKE = Threshold(
-    "MAX_ALIKE",
-    0.3,
-    "share of shingles",
-    meaning="Runs of three tokens that two streams may have in common before their prompts count as one group.",
-    source="the committed code reports: prompts of one template share 0.32 to 1.0, of different ones up to 0.06",
-)
+MAX_ALIKE = 0.3
+"""Share of shingles that two streams may have in common before their prompts count as one group. In the committed code
+reports prompts of one template share 0.32 to 1.0 of them, prompts of different ones up to 0.06."""
 
 COMPARED_TOKENS = 256
 """Leading tokens of a stream that are compared."""
@@ -42,7 +36,7 @@ def merge_alike(groups: Mapping[int, str], streams: Mapping[int, Sequence[int]])
     for place, (prompt, ours) in enumerate(seen):
         for other, theirs in seen[:place]:
             one, two = _root(owner, groups[prompt]), _root(owner, groups[other])
-            if one != two and alike(ours, theirs) > MAX_ALIKE.value:
+            if one != two and alike(ours, theirs) > MAX_ALIKE:
                 owner[max(one, two)] = min(one, two)
     return {prompt: _root(owner, name) for prompt, name in groups.items()}
 

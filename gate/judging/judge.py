@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gate.claims.in_distribution import kind_of_text
 from gate.claims.propose import propose
 from gate.claims.recompute import counted
 from gate.figures.statistics.intervals import Share
@@ -35,6 +36,9 @@ class Headline:
     counted: Share | None = None
     """So many of so many, where the claim is a share of prompts or rows."""
 
+    text: str | None = None
+    """On text of which kind, seen from what the arm's weights were trained on; none where none were."""
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -53,7 +57,8 @@ class Judgement:
             return ()
         admitted = {claim.name for claim in self.claims if claim.status == "admitted"}
         view = ReportView(self.report)
-        return tuple(Headline(claim, counted(view, claim)) for claim in self.report.claims if claim.name in admitted)
+        shown = (claim for claim in self.report.claims if claim.name in admitted)
+        return tuple(Headline(claim, counted(view, claim), kind_of_text(view, claim)) for claim in shown)
 
 
 def judge(report: Report, extra: tuple[Violation, ...] = (), parity: frozenset[str] = frozenset()) -> Judgement:

@@ -30,6 +30,8 @@ def headline_line(headline: Headline) -> str:
         case AcceptanceClaim():
             shares = " ".join(f"{share:.2f}" for share in claim.by_position or ())
             parts.append(f"committed per block {three_digits(claim.committed_per_block or 0.0)}, by position {shares}")
+    if headline.text is not None:
+        parts.append(headline.text)
     return one_line(", ".join(parts), _LIMIT)
 
 

@@ -7,6 +7,9 @@ from pydantic import Field
 from reports.records.record import Count, Fraction, Name, Record
 
 Status = Literal["claimed", "admitted", "withheld"]
+InDistribution = Literal["yes", "kind", "no", "unknown"]
+"""Whether trained weights saw such text: the prompts' very templates or documents, others of their kind, no text of
+that kind; or it cannot be told."""
 
 
 class Interval(Record):
@@ -29,6 +32,9 @@ class BaseClaim(Record):
     arm: Name
     baseline: Name | None = None
     interval: Interval | None = None
+    in_distribution: InDistribution | None = Field(
+        None, description="Of the weights that the figure rests on; none where it rests on none that were trained"
+    )
     status: Status
     withheld_by: tuple[Name, ...] = ()
 

@@ -1,10 +1,11 @@
 """Edits of a report, as somebody with a text editor would make them: validated records in, validated records out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reports.records.measurement import Arm, Measurement
-from reports.records.plan import Run
+from reports.records.plan import Run, prompts_digest
+from reports.records.recipe import Recipe
 from reports.report import Imported, Report
 
 RowEdit = Callable[[Measurement], Measurement]
@@ -112,6 +113,19 @@ def set_verifier(report: Report, **changes: Any) -> Report:
     assert report.provenance is not None
     models = tuple(m.replace(**changes) if m.role == "verifier" else m for m in report.provenance.models)
     return report.replace(provenance=report.provenance.replace(models=models))
+
+
+def knowing_text(report: Report, groups: Sequence[str], trained_on: Mapping[str, Sequence[str]]) -> Report:
+    """`report` with prompts of these groups, in turn by sample, and recipes with `trained_on`, groups by role."""
+    assert report.workload is not None
+    assert report.provenance is not None
+    prompts = tuple(one.replace(group=groups[one.sample % len(groups)]) for one in report.workload.prompts)
+    recipes = {role: Recipe(generator="made up", groups=tuple(names)) for role, names in trained_on.items()}
+    models = tuple(one.replace(recipe=recipes.get(one.role)) for one in report.provenance.models)
+    return report.replace(
+        workload=report.workload.replace(prompts=prompts, digest=prompts_digest(prompts)),
+        provenance=report.provenance.replace(models=models),
+    )
 
 
 def set_claim(report: Report, claim: str, /, **changes: Any) -> Report:

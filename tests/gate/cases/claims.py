@@ -1,11 +1,12 @@
 """Cases of the rules about what a report says of its claims."""
 
 from reports.report import Report
-from tests.gate.cases.bases import NGRAM, code, code_of_five, judged
-from tests.gate.edits import set_claim
+from tests.gate.cases.bases import NGRAM, code, code_of_five, dflash, judged
+from tests.gate.edits import knowing_text, set_claim
 from tests.gate.rule_case import RuleCase, stated
 
 ACCEPTANCE = f"acceptance/{NGRAM}"
+DRAFTER = "acceptance/fused_dflash"
 NULL = "null_ratio/oracle_again"
 
 
@@ -15,6 +16,12 @@ def by_output_tokens(report: Report) -> Report:
     said = [row.speculation for row in rows if row.speculation is not None]
     value = sum(one.accepted or 0 for one in said) / sum(one.committed or 0 for one in said)
     return set_claim(report, ACCEPTANCE, value=value, denominator="output_tokens")
+
+
+def trained_on_them() -> Report:
+    """A model drafter's acceptance on prompts of the templates that it was trained on, told so."""
+    groups = ("synthetic/a", "synthetic/b")
+    return judged(knowing_text(dflash(), groups, {"drafter": ("synthetic/b", "synthetic/c")}), DRAFTER)
 
 
 CASES: dict[str, RuleCase] = {
@@ -28,6 +35,11 @@ CASES: dict[str, RuleCase] = {
         lambda: judged(code()),
         lambda report: set_claim(report, f"decode_speedup/{NGRAM}", value=50.0),
         f"claims/decode_speedup/{NGRAM}/value",
+    ),
+    "TRAIN_TEST_OVERLAP": stated(
+        trained_on_them,
+        lambda report: set_claim(report, DRAFTER, in_distribution="no"),
+        f"claims/{DRAFTER}/in_distribution",
     ),
     "CLAIM_MISLABELLED": stated(
         lambda: judged(code()),

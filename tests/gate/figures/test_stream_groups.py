@@ -40,7 +40,7 @@ def test_streams_of_different_groups_that_are_left_apart_are_not_alike(made: lis
     merged = merge_alike(groups, streams)
     for one in groups:
         for other in groups:
-            close = alike(shingles(streams[one]), shingles(streams[other])) > MAX_ALIKE.value
+            close = alike(shingles(streams[one]), shingles(streams[other])) > MAX_ALIKE
             assert merged[one] == merged[other] or not close
 
 
