@@ -1,6 +1,5 @@
 """Reads the machine and the code that runs: enough to repeat the run, nothing that names a person."""
 
-import hashlib
 import os
 import platform
 import subprocess
@@ -9,12 +8,13 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
+from harness.base.source_code import code_digest, read_built_from, read_checkout
 from reports.records.provenance import Host, ModelInfo, Package, Provenance, Source
 
 PACKAGES = ("k3", "mlx", "mlx-lm", "numpy", "transformers", "tokenizers", "torch", "cmeel-openblas")
 OWN_PROMPTS = "workload.prompts"
 """The setting that names a file of the user's."""
-FOLDERS = ("harness", "gate", "workloads", "reports", "presets")
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def read_provenance(models: Sequence[ModelInfo], device: str, blas: str, blas_threads: int | None) -> Provenance:
@@ -31,28 +31,18 @@ def read_provenance(models: Sequence[ModelInfo], device: str, blas: str, blas_th
     )
 
 
-def read_source() -> Source:
-    """The commit of a clean checkout; beside that of a dirty one, and for installed files, the digest of what runs."""
-    root = Path(__file__).resolve().parents[2]
-    version = version_of("k3")
-    if (root / ".git").exists():
-        commit = _git(root, "rev-parse", "HEAD")
-        status = _git(root, "status", "--porcelain", "--", *FOLDERS)
-        if commit is not None and status is not None:
-            files = installed_digest(root) if status else None
-            return Source(git_commit=commit, dirty=bool(status), version=version, files=files)
-    return Source(version=version, files=installed_digest(root))
+def read_source(root: Path = ROOT) -> Source:
+    """Git commit and dirty flag in a checkout, or in a wheel built from one, dirty if changed later.
 
-
-def installed_digest(root: Path) -> str:
-    """sha256 over path and content of every source file of ours under `root`, in sorted order."""
-    total = hashlib.sha256()
-    for folder in FOLDERS:
-        for file in sorted((root / folder).rglob("*")):
-            if file.suffix in (".py", ".toml", ".json") and file.is_file():
-                total.update(f"{file.relative_to(root).as_posix()}\0".encode())
-                total.update(hashlib.sha256(file.read_bytes()).digest())
-    return "sha256:" + total.hexdigest()
+    Without a commit: version and digest of the installed files.
+    """
+    version, checkout = version_of("k3"), read_checkout(root)
+    if checkout is not None:
+        return Source(git_commit=checkout.git_commit, dirty=checkout.dirty, version=version)
+    files, built = code_digest(root), read_built_from(root)
+    if built is None:
+        return Source(version=version, files=files)
+    return Source(git_commit=built.git_commit, dirty=built.dirty or built.files != files, version=version, files=files)
 
 
 def read_packages() -> tuple[Package, ...]:
@@ -106,16 +96,6 @@ def version_of(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _git(root: Path, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=20, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
 
 
 def _chip() -> str | None:
