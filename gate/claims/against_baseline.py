@@ -35,4 +35,5 @@ def ratio_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> Estimate
 
 
 def baseline_of(view: ReportView, claim: Claim) -> Arm | None:
+    """The arm that a claim names as its baseline; the oracle where it names none."""
     return view.arms.get(claim.baseline) if claim.baseline is not None else view.oracle

@@ -17,6 +17,7 @@ MESSAGE_LENGTH = 400
 
 
 def asserted_names(report: Report) -> frozenset[str]:
+    """Names of the claims that the report makes; those it withholds itself are not among them."""
     return frozenset(claim.name for claim in report.claims if claim.status != "withheld")
 
 
@@ -57,15 +58,18 @@ def _violation(hits: list[RuleHit], asserted: frozenset[str]) -> Violation:
 
 
 def among(names: Iterable[str], asserted: frozenset[str]) -> tuple[str, ...]:
+    """Those of the names that are asserted, in order."""
     return tuple(name for name in names if name in asserted)
 
 
 def severity_of(violation: Violation) -> Severity:
+    """How grave a violation from outside the rows is; a code that nobody knows is as grave as can be."""
     rule = find_rule(violation.code)
     return rule.severity if rule is not None else "invalid"
 
 
 def verdict_of(severities: set[Severity]) -> Verdict:
+    """The verdict by the gravest severity."""
     for verdict in ("legacy", "invalid", "withheld"):
         if verdict in severities:
             return verdict

@@ -158,4 +158,5 @@ def newcombe(first: Share, second: Share) -> Estimate:
 
 
 def span(estimate: Estimate) -> str:
+    """`[low, high]`, to four digits."""
     return f"[{estimate.low:.4g}, {estimate.high:.4g}]"
