@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gate.figures.rates import mean_of
 from gate.rulebook.report_view import ReportView
 from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult
 
@@ -31,10 +32,10 @@ def codec_arm(result: KvQuantResult | None, name: str) -> CodecArm | None:
 
 def codec_figures(arm: CodecArm) -> CodecFigures:
     """Bits a value, error and recall from the samples; as printed where the samples lack one."""
-    bits = _mean([_bits(row) for row in arm.samples])
-    error = _mean([_error(row) for row in arm.samples])
-    recall = _mean([row.correct for row in arm.samples])
-    second = _mean([row.second.correct if row.second is not None else None for row in arm.samples])
+    bits = mean_of(_bits(row) for row in arm.samples)
+    error = mean_of(_error(row) for row in arm.samples)
+    recall = mean_of(row.correct for row in arm.samples)
+    second = mean_of(row.second.correct if row.second is not None else None for row in arm.samples)
     recall = recall if recall is not None else arm.stated_recall
     return CodecFigures(
         bits if bits is not None else arm.stated_bits,
@@ -52,11 +53,6 @@ def _error(row: CodecSample) -> float | None:
     if row.relative_error_k is not None and row.relative_error_v is not None:
         return (row.relative_error_k + row.relative_error_v) / 2
     return row.relative_error
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def worthwhile(view: ReportView, name: str) -> bool | None:

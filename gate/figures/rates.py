@@ -43,7 +43,13 @@ def prefill_seconds_a_token(arm: Arm) -> list[float] | None:
 
 def median_of(values: Iterable[float | None]) -> float | None:
     """The median; none if there is no value or one is unknown."""
-    known = list(values)
-    if not known or None in known:
-        return None
-    return statistics.median(value for value in known if value is not None)
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return statistics.median(known) if known and len(known) == len(found) else None
+
+
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """The mean; none if there is no value or one is unknown."""
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(found) else None

@@ -6,8 +6,7 @@ from dataclasses import replace
 from gate.judging.judge import JudgedClaim, Judgement, judge
 from gate.judging.judged_file import JudgedFile
 from gate.rulebook.rule import Rule
-from gate.rules.files.retraction import RETRACTED
-from gate.rules.files.schema import LEGACY_SCHEMA, SCHEMA_INVALID, UNREADABLE
+from gate.rules.files.refused import LEGACY_SCHEMA, RETRACTED, SCHEMA_INVALID, UNREADABLE
 from reports.reading import Evidence, Invalid, Legacy, NotAReport, Unreadable
 from reports.records.verdict import Verdict, Violation
 from reports.report import Report

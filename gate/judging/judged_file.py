@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gate.judging.judge import Headline, JudgedClaim
 from gate.judging.reasons import Reason
-from gate.rules.files.schema import LEGACY_SCHEMA
+from gate.rules.files.refused import LEGACY_SCHEMA
 from reports.records.verdict import Verdict, Violation
 
 WARNINGS = frozenset({LEGACY_SCHEMA.code})

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from gate.figures.codecs import codec_figures
+from gate.figures.rates import mean_of
 from gate.figures.statistics.intervals import Share
 from reports.records.codec_rows import CodecArm, CodecSample, HeldOut, KvQuantResult, OracleSample
 
@@ -73,12 +74,12 @@ def _codec(arm: CodecArm) -> CodecSummary:
         name=arm.name,
         family=family_of(arm),
         bits=figures.bits,
-        entropy_bits=_mean(row.entropy_bits for row in rows),
-        error_k=_mean(row.relative_error_k for row in rows),
-        error_k_before_rope=_mean(_over_layers(row, lambda layer: layer.k_before_rope) for row in rows),
-        error_v=_mean(row.relative_error_v for row in rows),
-        attention=_mean(_over_layers(row, lambda layer: layer.attention) for row in rows),
-        kl_divergence=_mean(one.kl_divergence for one in scored),
+        entropy_bits=mean_of(row.entropy_bits for row in rows),
+        error_k=mean_of(row.relative_error_k for row in rows),
+        error_k_before_rope=mean_of(_over_layers(row, lambda layer: layer.k_before_rope) for row in rows),
+        error_v=mean_of(row.relative_error_v for row in rows),
+        attention=mean_of(_over_layers(row, lambda layer: layer.attention) for row in rows),
+        kl_divergence=mean_of(one.kl_divergence for one in scored),
         flips=_flips(scored),
         recalled=_share(row.correct for row in rows),
         second=_share(row.second.correct if row.second is not None else None for row in rows),
@@ -98,18 +99,12 @@ def family_of(arm: CodecArm) -> str | None:
 
 
 def _over_layers(row: CodecSample, figure: Callable[..., float | None]) -> float | None:
-    return _mean(figure(layer) for layer in row.layers)
+    return mean_of(figure(layer) for layer in row.layers)
 
 
 def _flips(scored: list[HeldOut]) -> Share | None:
     total = sum(one.tokens for one in scored)
     return Share(sum(one.top1_flips for one in scored), total) if total else None
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    found = list(values)
-    known = [value for value in found if value is not None]
-    return sum(known) / len(known) if known and len(known) == len(found) else None
 
 
 def _share(values: Iterable[bool | None]) -> Share | None:

@@ -11,8 +11,7 @@ from gate.explain.documents import DOCUMENT, rules_markdown
 from gate.explain.story import document, markdown_story, rule_story, text_story
 from gate.judging.rule_set import all_rules, find_rule
 from gate.rulebook.rule import Rule
-from gate.rules.files.retraction import RETRACTED
-from gate.rules.files.schema import LEGACY_SCHEMA, SCHEMA_INVALID, UNREADABLE
+from gate.rules.files.refused import LEGACY_SCHEMA, RETRACTED, SCHEMA_INVALID, UNREADABLE
 
 ROOT = Path(__file__).resolve().parents[3]
 CODES = [rule.code for rule in all_rules()]

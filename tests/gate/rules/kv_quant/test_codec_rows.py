@@ -6,7 +6,7 @@ import pytest
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bases import kv_quant
-from tests.gate.cases.kv_quant import edit_codec, halved_error
+from tests.gate.cases.kv_quant import edit_codec, errs, halved_error
 
 
 def first(report: Report, name: str, edit: Callable[[Any], Any]) -> Report:
@@ -85,3 +85,10 @@ def test_an_oracle_that_measured_nothing_is_found() -> None:
 )
 def test_no_figure_is_impossible(edit: Callable[[Any], Any], field: str) -> None:
     assert [finding.field for finding in ask("KVQUANT_ARITHMETIC", first(kv_quant(), "affine8", edit))] == [field]
+
+
+def test_more_bits_err_less() -> None:
+    (finding,) = ask("KVQUANT_ORDER", errs(kv_quant(), "affine8", k=0.05, v=0.05))
+    assert finding.arm == "affine8"
+    other = edit_codec(errs(kv_quant(), "affine8", k=0.05, v=0.05), "affine8", lambda arm: arm.replace(codec="mine"))
+    assert not ask("KVQUANT_ORDER", other)

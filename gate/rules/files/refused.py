@@ -1,4 +1,4 @@
-"""Files that are no report of this schema, or that nobody could open."""
+"""Files of which nothing may be said: not opened, of no schema or an old one, or taken back."""
 
 from gate.rulebook.registry import outside_rule
 from gate.rulebook.rule import Example
@@ -34,5 +34,17 @@ LEGACY_SCHEMA = outside_rule(
     severity="legacy",
     example=Example(
         bad="`schema_version` 1 with a printed speed-up", good="the run measured again, `schema_version` 2"
+    ),
+)
+
+RETRACTED = outside_rule(
+    "RETRACTED",
+    title="The report or a claim of it was retracted",
+    catches="A report, by its id or the digest of its file, that is listed in the retractions file.",
+    why="A figure that turned out wrong keeps being quoted; the file that says so must outrank its rows.",
+    fix="Cite what supersedes it.",
+    severity="withheld",
+    example=Example(
+        bad="the digest of the file stands in RETRACTIONS.toml", good="the report that supersedes it is cited"
     ),
 )

@@ -1,8 +1,10 @@
 import pytest
 
+from gate.judging.judge import conclude
 from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
+from tests.gate.cases.recall import say
 from tests.gate.edits import edit_arm, edit_rows, set_first_row, without_arm
 from tests.gate.honest import Setup, measured_niah
 
@@ -28,6 +30,25 @@ def prompts(report: Report, which: str, **changes: object) -> Report:
     assert report.workload is not None
     edited = tuple(p.replace(**changes) if p.prompt_set == which else p for p in report.workload.prompts)
     return report.replace(workload=report.workload.replace(prompts=edited))
+
+
+@pytest.mark.parametrize(("forgotten", "fires"), [(1, False), (2, True)])
+def test_the_oracle_recalls_four_of_five(forgotten: int, fires: bool) -> None:
+    report = say(niah(), "oracle", "ablate", range(forgotten))
+    assert bool(ask("ORACLE_RECALL_LOW", report, CLAIM)) is fires
+
+
+def test_a_low_oracle_is_no_headline_of_its_own() -> None:
+    low = conclude(say(niah(), "oracle", "ablate", range(5)))
+    claim = next(one for one in low.claims if one.name == ORACLE)
+    assert "ORACLE_RECALL_LOW" in claim.withheld_by
+    assert "does not fit the model" in ask("ORACLE_RECALL_LOW", low, ORACLE)[0].message
+    assert not ask("ORACLE_RECALL_LOW", niah(), ORACLE)
+
+
+def test_without_a_scored_oracle_nothing_is_known() -> None:
+    assert ask("ORACLE_RECALL_LOW", set_first_row(niah(), "oracle", correct=None), CLAIM)
+    assert ask("ORACLE_RECALL_LOW", without_arm(niah(), "oracle"), CLAIM)
 
 
 def test_every_recall_claim_needs_the_needle_free_control() -> None:
