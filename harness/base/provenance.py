@@ -57,9 +57,14 @@ def read_host() -> Host:
         machine=platform.machine() or "unknown",
         chip=_chip(),
         cores=os.cpu_count(),
-        memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        memory=memory_bytes(),
         python=platform.python_version(),
     )
+
+
+def memory_bytes() -> int:
+    """Bytes of this machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def anonymous_argv(argv: Sequence[str]) -> tuple[str, ...]:

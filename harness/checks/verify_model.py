@@ -23,9 +23,9 @@ from harness.base.progress import Progress, silent
 from harness.base.remedies import TORCH_REMEDY
 from harness.checks.reference_logits import compare_recorded, recorded_reference
 from harness.models.faithfulness import fixed_text, store_faithfulness, text_digest
-from harness.models.folder import read_config
+from harness.models.folder.identity import identity_of
+from harness.models.folder.model_folder import open_folder
 from harness.models.gguf.gguf_file import FloatArray
-from harness.models.identity import identity_of
 from reports.records.provenance import AsRun, Faithfulness
 
 RUN_TOKENS = 64
@@ -56,7 +56,7 @@ def verify(folder: Path, progress: Progress = silent) -> Faithfulness:
         ModelError: there is no reference, the folder is no whole model, one of the two libraries cannot open it,
             their tokenizers disagree, or make next to nothing of the text.
     """
-    read_config(folder)
+    open_folder(folder)
     progress(0, STAGES, "reading the weights")
     identity = identity_of(folder)
     recorded = None if torch_available() else recorded_reference(identity.weights, text_digest())

@@ -7,7 +7,7 @@ from typing import Any
 from harness.base.errors import ModelError
 from harness.engines.draft_vocab import CONFIG_KEY
 from harness.engines.rope import rope_overrides
-from harness.models.folder import read_config
+from harness.models.folder.model_folder import open_folder
 
 SLIDING, FULL = "sliding_attention", "full_attention"
 UNSUPPORTED = ("conv_kernel_size", "selector_rank", "fc_layernorm", "attention_sink_bias")
@@ -51,7 +51,7 @@ def read_dflash_config(folder: Path) -> DflashConfig:
         ModelError: a field is missing or of another type, or the checkpoint has parts that are not supported.
     """
     path = folder / "config.json"
-    config = read_config(folder)
+    config = open_folder(folder).config
     fields = _Fields(path, config, config.get("dflash_config"))
     _check_supported(fields)
     rope = rope_overrides(config)

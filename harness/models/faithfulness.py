@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from harness.base.errors import ModelError
 from harness.models.cache import CACHE_VARIABLE, cache_root
-from harness.models.identity import ModelIdentity
+from harness.models.folder.identity import ModelIdentity
 from reports.atomic_file import write_atomically
 from reports.records.provenance import Faithfulness
 from reports.records.record import digest_of

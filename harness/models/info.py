@@ -1,10 +1,11 @@
 """What a report says about a model, read from its folder without loading it."""
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from harness.models.faithfulness import load_faithfulness
-from harness.models.folder import read_config, read_header, weight_files
+from harness.models.folder.model_folder import open_folder
+from harness.models.folder.weights import WeightFile
 from harness.models.recipe import recipe_of
 from harness.models.resolve import ResolvedModel
 from reports.records.provenance import ModelInfo
@@ -20,7 +21,8 @@ def model_info(model: ResolvedModel, role: Role) -> ModelInfo:
     Raises:
         ModelError: config or weights are missing or damaged.
     """
-    config = read_config(model.folder)
+    folder = open_folder(model.folder)
+    config = folder.config
     return ModelInfo(
         role=role,
         id=model.id,
@@ -31,7 +33,7 @@ def model_info(model: ResolvedModel, role: Role) -> ModelInfo:
         architecture=architecture(config),
         layer_types=layer_types(config),
         quantisation=model.quantisation or _quantisation(config),
-        dtype=stored_dtype(model.folder),
+        dtype=stored_dtype(folder.weights),
         recipe=recipe_of(model.folder, model.weights),
         faithfulness=load_faithfulness(model.identity),
     )
@@ -60,15 +62,11 @@ def layer_types(config: dict[str, Any]) -> tuple[str, ...] | None:
     return tuple("sliding_attention" if (layer + 1) % period else "full_attention" for layer in range(layers))
 
 
-def stored_dtype(folder: Path) -> str | None:
-    """The floating-point type most values of the weight files have; of quantised weights, that of their scales.
-
-    Raises:
-        ModelError: weights are missing or damaged.
-    """
+def stored_dtype(weights: Sequence[WeightFile]) -> str | None:
+    """The floating-point type most values of the weight files have; of quantised weights, that of their scales."""
     totals: dict[str, int] = {}
-    for path in weight_files(folder):
-        for tensor in read_header(path):
+    for file in weights:
+        for tensor in file.tensors:
             if tensor.dtype in _DTYPES:
                 totals[tensor.dtype] = totals.get(tensor.dtype, 0) + tensor.values
     return _DTYPES[max(totals, key=lambda kind: totals[kind])] if totals else None

@@ -4,8 +4,8 @@ from typing import Literal
 
 from harness.base.errors import ModelError
 from harness.models.faithfulness import load_faithfulness
-from harness.models.folder import read_config
-from harness.models.identity import known_identity
+from harness.models.folder.identity import known_identity
+from harness.models.folder.model_folder import open_folder
 from harness.models.info import architecture
 from harness.models.registry import registry
 from harness.models.resolve import Located, locate
@@ -46,6 +46,6 @@ def _describe(line: ListedModel, located: Located) -> ListedModel:
     return line.replace(
         present=True,
         size=sum(path.stat().st_size for path in located.folder.iterdir() if path.is_file()),
-        architecture=architecture(read_config(located.folder)),
+        architecture=architecture(open_folder(located.folder).config),
         faithfulness=load_faithfulness(identity) if identity else None,
     )

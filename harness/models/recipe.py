@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from harness.base.errors import ModelError
 from harness.models.f_theta_folder import MANIFEST, MANIFEST_LIMIT
+from harness.models.folder.files import read_file
 from reports.records.recipe import Recipe
 from reports.report import describe_invalid
 from reports.untrusted.strict_json import StrictJsonError, parse
@@ -35,13 +36,7 @@ def _stated(path: Path) -> Any:
     """The manifest as JSON; none where there is none, or one of another make that is no JSON."""
     if not path.exists():
         return None
-    try:
-        with path.open("rb") as file:
-            data = file.read(MANIFEST_LIMIT + 1)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror})") from error
-    if len(data) > MANIFEST_LIMIT:
-        raise ModelError(f"{path}: over {MANIFEST_LIMIT} bytes; this is no manifest")
+    data = read_file(path, MANIFEST_LIMIT)
     try:
         return parse(data).value
     except StrictJsonError:

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from harness.base.errors import ModelError
 from harness.models.cache import package_folder
-from harness.models.folder import read_config, weight_files
-from harness.models.identity import ModelIdentity, identity_of
+from harness.models.folder.files import SETTINGS_LIMIT, read_file
+from harness.models.folder.identity import ModelIdentity, identity_of
+from harness.models.folder.model_folder import open_folder
 from harness.models.registry import (
     FolderSource,
     HubSource,
@@ -22,6 +23,7 @@ from harness.models.registry import (
     unknown_model,
 )
 from reports.records.record import Digest, Name, Record
+from reports.untrusted.one_line import one_line
 
 RECORD = "k3.json"
 _ENVIRONMENT = re.compile(r"\$\{ENV:([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -81,7 +83,6 @@ def resolve(name_or_path: str) -> ResolvedModel:
             gets it), or damaged.
     """
     located = locate(name_or_path)
-    read_config(located.folder)
     identity = identity_of(located.folder)
     conversion = located.conversion
     if conversion is not None and conversion.weights != identity.weights:
@@ -102,10 +103,10 @@ def locate(name_or_path: str) -> Located:
         return _locate_entry(name_or_path, entry(name_or_path))
     if _ENVIRONMENT.fullmatch(name_or_path):
         folder = _folder(name_or_path)
-        return _checked(Located(folder.name[:200] or "model", folder, _snapshot(folder), None, None))
-    existing = _existing_folder(name_or_path)
+        return _checked(Located(_name_of(folder), folder, _snapshot(folder), None, None))
+    existing = _existing(name_or_path)
     if existing is not None:
-        return _checked(Located(existing.resolve().name[:200] or "model", existing, _snapshot(existing), None, None))
+        return _checked(Located(_name_of(existing.resolve()), existing, _snapshot(existing), None, None))
     if _HUB_ID.fullmatch(name_or_path):
         return _locate_hub(name_or_path, HubSource(kind="hub", repository=name_or_path), None)
     if os.sep in name_or_path:
@@ -131,14 +132,12 @@ def _locate_package(name: str, source: PackageSource, terms: str) -> Located:
     if not folder.is_dir():
         raise ModelError(f"{name} is not on this machine: {remedy}")
     try:
-        record = ConversionRecord.model_validate_json((folder / RECORD).read_bytes())
-        read_config(folder)
-        weight_files(folder)
-    except (OSError, ValidationError) as error:
-        raise ModelError(f"{folder / RECORD}: missing or damaged: {remedy}") from error
+        record = ConversionRecord.model_validate_json(read_file(folder / RECORD, SETTINGS_LIMIT))
+        return _checked(Located(name, folder, source.revision, terms, record))
+    except ValidationError as error:
+        raise ModelError(f"{folder / RECORD}: damaged: {remedy}") from error
     except ModelError as error:
-        raise ModelError(f"{str(error).rpartition(': ')[0]}: {remedy}") from error
-    return Located(name, folder, source.revision, terms, record)
+        raise ModelError(f"{error}; {remedy}") from error
 
 
 def _locate_hub(name: str, source: HubSource, terms: str | None) -> Located:
@@ -158,16 +157,19 @@ def _locate_hub(name: str, source: HubSource, terms: str | None) -> Located:
 
 
 def _checked(located: Located) -> Located:
-    read_config(located.folder)
-    weight_files(located.folder)
+    open_folder(located.folder)
     return located
 
 
-def _existing_folder(path: str) -> Path | None:
-    """The folder at `path`, absolute; None if there is none, or if no path can look like this."""
+def _name_of(folder: Path) -> str:
+    return one_line(folder.name, 200) or "model"
+
+
+def _existing(path: str) -> Path | None:
+    """What is at `path`, absolute; None if nothing is, or if no path can look like this."""
     try:
-        folder = Path(path).expanduser().absolute()
-        return folder if path and folder.is_dir() else None
+        found = Path(path).expanduser().absolute()
+        return found if path and found.exists() else None
     except (OSError, RuntimeError, ValueError):
         return None
 

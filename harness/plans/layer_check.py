@@ -3,7 +3,7 @@
 from typing import Any
 
 from harness.base.errors import ModelError, UsageError
-from harness.models.folder import read_config
+from harness.models.folder.model_folder import open_folder
 from harness.models.resolve import locate
 from harness.plans.preset import BasePreset, TimedPreset
 
@@ -30,7 +30,7 @@ def check_layers(preset: BasePreset) -> None:
 def _layers(model: str) -> int | None:
     """How many layers the config states; none where it states none, or the model is not on this machine."""
     try:
-        config = read_config(locate(model).folder)
+        config = open_folder(locate(model).folder).config
     except ModelError:
         return None
     inner = config.get("text_config")

@@ -37,7 +37,7 @@ def command(
     """An f_theta by ridge regression, and by descent on the verifier's logits after it. Stop it at any time; the same
     command goes on. More --texts add to a finished run."""
     from harness.base.errors import UsageError
-    from harness.models.folder import read_config
+    from harness.models.folder.model_folder import open_folder
     from harness.models.info import layer_types
     from harness.models.resolve import resolve
     from harness.training.corpus import read_texts, texts_digest
@@ -56,7 +56,7 @@ def command(
         print_line(summary(out, measure_recall(verifier.folder, out, lines, recall_prompts)))
         return
     pieces = () if corpus is None else read_texts(corpus)
-    layers = len(layer_types(read_config(verifier.folder)) or ())
+    layers = len(layer_types(open_folder(verifier.folder).config) or ())
     job = FThetaJob(
         verifier=verifier,
         recipe=FThetaRecipe(

@@ -16,7 +16,7 @@ from torch.nn import functional
 from harness.base.errors import EngineError, ModelError
 from harness.engines.dflash_config import DflashConfig, DflashLayerKind
 from harness.engines.draft_vocab import TENSOR, check_draft_vocab
-from harness.models.folder import weight_files
+from harness.models.folder.model_folder import open_folder
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -140,8 +140,8 @@ class TorchDflash:
 
 def _read(folder: Path, config: DflashConfig) -> dict[str, Tensor]:
     weights: dict[str, Tensor] = {}
-    for path in weight_files(folder):
-        weights.update(load_file(path))
+    for file in open_folder(folder).weights:
+        weights.update(load_file(file.path))
     expected = set(tensor_names(len(config.layer_kinds)))
     wrong = sorted(expected ^ (set(weights) - {TENSOR}))
     if wrong:

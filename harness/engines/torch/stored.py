@@ -11,7 +11,9 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
-from harness.models.folder import TensorEntry, read_header, weight_files
+from harness.models.folder.model_folder import open_folder
+from harness.models.folder.safetensors_file import TensorEntry
+from harness.models.folder.weights import WeightFile
 
 FLOATING = ("F64", "F32", "F16", "BF16")
 UNBIASED_MODES = {(4, 32): "mxfp4", (8, 32): "mxfp8", (4, 16): "nvfp4"}
@@ -38,13 +40,18 @@ class StoredWeights:
     folder: Path
 
     @cached_property
+    def _weights(self) -> tuple[WeightFile, ...]:
+        """The weight files. Raises ModelError: weights are missing or damaged."""
+        return open_folder(self.folder).weights
+
+    @cached_property
     def _files(self) -> dict[str, tuple[Path, TensorEntry]]:
-        """Every tensor by name. Raises ModelError: weights are missing or damaged."""
-        return {entry.name: (path, entry) for path in weight_files(self.folder) for entry in read_header(path)}
+        """Every tensor by name."""
+        return {entry.name: (file.path, entry) for file in self._weights for entry in file.tensors}
 
     @cached_property
     def _open(self) -> dict[Path, Any]:
-        return {path: safe_open(path, framework="pt") for path in weight_files(self.folder)}
+        return {path: safe_open(path, framework="pt") for path in (file.path for file in self._weights)}
 
     def names(self) -> frozenset[str]:
         """The names of all tensors."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import ModelError
-from harness.models.folder import CONFIG
+from harness.models.folder.model_folder import CONFIG
 from harness.models.gguf.gemma3 import gemma3_layout
 from harness.models.gguf.gguf_file import FloatArray, GgufFile
 from harness.models.gguf.llama import llama_layout

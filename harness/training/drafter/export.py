@@ -11,7 +11,7 @@ from torch import Tensor
 
 from harness.engines.dflash_config import FULL, DflashConfig
 from harness.engines.draft_vocab import CONFIG_KEY, TENSOR
-from harness.models.digest import weights_digest
+from harness.models.folder.digest import weights_digest
 from harness.training.drafter.net import DrafterNet
 from reports.atomic_file import write_atomically
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from harness.base.errors import ModelError, OutputError
-from harness.models.folder import CONFIG, read_config
+from harness.models.folder.model_folder import CONFIG, open_folder
 from harness.models.gguf.gguf_file import FloatArray
 from harness.models.gguf.safetensors_writer import PendingTensor, write_safetensors
 
@@ -43,7 +43,7 @@ def write_random_dflash(folder: Path, verifier: Path, wanted: RandomDflash) -> N
         ModelError: the verifier's config does not state its hidden size, layers and vocabulary.
         OutputError: `folder` exists, or cannot be written.
     """
-    config = random_config(read_config(verifier), verifier / CONFIG, wanted)
+    config = random_config(open_folder(verifier).config, verifier / CONFIG, wanted)
     draw = np.random.default_rng(wanted.seed)
     tensors = [PendingTensor(name, shape, partial(_drawn, draw, name, shape)) for name, shape in shapes(config).items()]
     try:

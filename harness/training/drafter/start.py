@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 
 from harness.base.errors import ModelError
 from harness.engines.draft_vocab import TENSOR
-from harness.models.digest import weights_digest
+from harness.models.folder.digest import weights_digest
 from harness.training.drafter.export import MANIFEST, WEIGHTS
 from harness.training.drafter.net import DrafterNet
 from harness.training.drafter.recipe import DrafterManifest

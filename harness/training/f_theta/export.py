@@ -7,8 +7,8 @@ import mlx.core as mx
 import numpy as np
 
 from harness.base.errors import OutputError
-from harness.models.digest import compute_digest
 from harness.models.f_theta_folder import CONFIG_TEXT, MANIFEST, WEIGHTS, FThetaManifest
+from harness.models.folder.digest import compute_digest
 from harness.training.f_theta.fit import Ridge
 from reports.atomic_file import write_atomically
 

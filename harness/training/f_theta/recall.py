@@ -6,8 +6,8 @@ from harness.base.errors import ModelError, UsageError
 from harness.engines.base import DecodeLimit, Engine
 from harness.engines.mlx.verifier.load import Verifier, load_verifier
 from harness.engines.registry import EngineSettings, RestorationRequest, build
-from harness.models.digest import weights_digest
 from harness.models.f_theta_folder import FThetaManifest, HeldOutRecall, read_manifest
+from harness.models.folder.digest import weights_digest
 from harness.models.model_text import ModelText
 from harness.training.f_theta.export import put_manifest
 from workloads.base import Prompt, StopPolicy

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from safetensors.torch import save_file
 
-from harness.models.digest import compute_digest
+from harness.models.folder.digest import compute_digest
 from harness.training.tiny.corpus import GENERATOR_VERSION
 from harness.training.tiny.heldout import HeldOut
 from harness.training.tiny.tokenizer import SPECIAL

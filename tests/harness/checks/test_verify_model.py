@@ -11,7 +11,7 @@ from harness.base.errors import ModelError
 from harness.checks import verify_model as verify_module
 from harness.checks.verify_model import compare, main, verify
 from harness.models.faithfulness import load_faithfulness
-from harness.models.identity import identity_of
+from harness.models.folder.identity import identity_of
 from harness.models.resolve import resolve
 
 Make = Callable[..., Any]

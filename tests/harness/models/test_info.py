@@ -7,6 +7,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from harness.models.faithfulness import store_faithfulness
+from harness.models.folder.weights import read_weights
 from harness.models.info import architecture, layer_types, model_info, stored_dtype
 from harness.models.resolve import resolve
 from reports.records.provenance import Faithfulness
@@ -59,4 +60,4 @@ def test_the_architecture_falls_back_on_the_model_type() -> None:
 def test_the_dtype_is_that_of_most_values(tmp_path: Path) -> None:
     values = {"a": np.zeros(9, np.float16), "b": np.zeros(2, np.float32), "codes": np.zeros(99, np.uint32)}
     save_file(values, tmp_path / "model.safetensors")
-    assert stored_dtype(tmp_path) == "float16"
+    assert stored_dtype(read_weights(tmp_path)) == "float16"

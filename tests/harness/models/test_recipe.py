@@ -93,7 +93,7 @@ def test_a_manifest_without_a_recipe_says_nothing(tmp_path: Path, manifest: Any)
         ({"weights": WEIGHTS, "recipe": RECIPE | {"groups": "all"}}, "recipe: groups: "),
         ({"weights": WEIGHTS, "recipe": RECIPE | {"more": 1}}, "recipe: more: "),
         ({"weights": WEIGHTS, "recipe": RECIPE | {"prompts": ["x"]}}, "recipe: prompts.0: "),
-        (b" " * (1024**2 + 1), "this is no manifest"),
+        (b" " * (1024**2 + 1), "over 1 MB"),
     ],
 )
 def test_a_recipe_that_is_none_is_refused_in_one_line(tmp_path: Path, manifest: Any, said: str) -> None:

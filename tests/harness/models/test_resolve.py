@@ -6,7 +6,7 @@ import pytest
 
 from harness.base.errors import ModelError
 from harness.models import registry as registry_module
-from harness.models.digest import weights_digest
+from harness.models.folder.digest import weights_digest
 from harness.models.resolve import resolve
 
 Make = Callable[..., Any]
@@ -106,7 +106,7 @@ def test_an_absent_hub_id_says_how_to_get_it(cache: Path, hub: Path) -> None:
 
 def test_a_hub_snapshot_without_its_weights_is_refused(folder: Path, hub: Path) -> None:
     (snapshot(hub, folder) / "model.safetensors").unlink()
-    with pytest.raises(ModelError, match=r"no .* weights"):
+    with pytest.raises(ModelError, match="no weights"):
         resolve("org/tiny")
 
 

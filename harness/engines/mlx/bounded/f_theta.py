@@ -21,8 +21,8 @@ from harness.engines.mlx.bounded.layout import Policy
 from harness.engines.mlx.bounded.restoration import Evicted
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.registry import RestorationRequest
-from harness.models.digest import weights_digest
 from harness.models.f_theta_folder import WEIGHTS, FThetaManifest, read_manifest
+from harness.models.folder.digest import weights_digest
 from harness.models.resolve import resolve
 from reports.records.measurement import Restoration, RestorationMode
 

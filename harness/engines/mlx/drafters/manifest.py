@@ -5,7 +5,7 @@ from pathlib import Path
 
 from harness.base.errors import EngineError, ModelError
 from harness.engines.mlx.verifier.load import Verifier
-from harness.models.digest import weights_digest
+from harness.models.folder.digest import weights_digest
 
 MANIFEST = "manifest.json"
 

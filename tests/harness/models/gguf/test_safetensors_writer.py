@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
-from harness.models.folder import read_header
+from harness.models.folder.safetensors_file import read_header
 from harness.models.gguf.safetensors_writer import PendingTensor, write_safetensors
 
 shapes = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)

@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from harness.base.errors import ModelError, OutputError
 from harness.engines.dflash_config import read_dflash_config
-from harness.models.digest import compute_digest
-from harness.models.folder import read_header
+from harness.models.folder.digest import compute_digest
+from harness.models.folder.safetensors_file import read_header
 from harness.training.drafter.random_weights import WEIGHTS, RandomDflash, write_random_dflash
 
 
@@ -16,6 +18,8 @@ def verifier(folder: Path, **changes: object) -> Path:
     folder.mkdir()
     config = {"model_type": "llama", "hidden_size": 192, "num_hidden_layers": 12, "vocab_size": 500} | changes
     (folder / "config.json").write_text(json.dumps(config))
+    layers = {f"model.layers.{layer}.norm.weight": np.ones(1, np.float32) for layer in range(12)}
+    save_file(layers, folder / "model.safetensors")
     return folder
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from harness.base.errors import ModelError
 from harness.engines.mlx.verifier.load import load_verifier
-from harness.models.digest import weights_digest
 from harness.models.f_theta_folder import MANIFEST, WEIGHTS, FThetaManifest, read_manifest
+from harness.models.folder.digest import weights_digest
 from harness.models.resolve import resolve
 from harness.training.f_theta.corpus import FThetaTexts
 from harness.training.f_theta.divergence import Divergence

@@ -14,7 +14,7 @@ from harness.engines.mlx.drafters.dflash.layers import Context, DflashModel
 from harness.engines.mlx.drafters.dflash.shared_weights import Shared, share
 from harness.engines.mlx.verifier.hidden_states import layers_of
 from harness.engines.mlx.verifier.load import Verifier
-from harness.models.folder import weight_files
+from harness.models.folder.model_folder import open_folder
 
 DTYPES = {"float32": mx.float32, "bfloat16": mx.bfloat16, "float16": mx.float16}
 
@@ -114,8 +114,8 @@ def _load(folder: Path, config: DflashConfig, dtype: str | None) -> tuple[Dflash
     """The model, and the ids of its draft vocabulary (N,) if it has one."""
     model = DflashModel(config)
     weights: dict[str, Any] = {}
-    for path in weight_files(folder):
-        weights.update(mx.load(str(path)))  # type: ignore[arg-type]
+    for file in open_folder(folder).weights:
+        weights.update(mx.load(str(file.path)))  # type: ignore[arg-type]
     ids = weights.pop(TENSOR, None)
     if dtype is not None:
         weights = {name: array.astype(DTYPES[dtype]) for name, array in weights.items()}

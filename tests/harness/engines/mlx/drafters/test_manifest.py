@@ -9,7 +9,7 @@ from harness.base.errors import EngineError, ModelError
 from harness.engines.mlx.drafters.load import load_drafter
 from harness.engines.mlx.verifier.load import load_verifier
 from harness.engines.registry import DrafterRequest
-from harness.models.digest import weights_digest
+from harness.models.folder.digest import weights_digest
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
 from tests.harness.model_folders import write_folder
 from tests.harness.tiny_models import tiny_llama

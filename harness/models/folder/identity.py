@@ -6,16 +6,12 @@ the same weights under another `rope_theta` or beside another tokenizer are anot
 
 from pathlib import Path
 
-from harness.models.digest import compute_digest, known_digest, weights_digest
-from harness.models.folder import CONFIG, INDEX
+from harness.models.folder.digest import compute_digest, known_digest, weights_digest
+from harness.models.folder.tokenizer_files import tokenizer_files
 from reports.records.record import Digest, Record
 
-CONFIG_FILES = (CONFIG, "generation_config.json", "hf_quant_config.json")
+CONFIG_FILES = ("config.json", "generation_config.json", "hf_quant_config.json")
 """What mlx-lm and transformers make of the weights, and where a stream stops."""
-TEXT_SUFFIXES = (".json", ".jinja", ".model", ".txt", ".tiktoken", ".codes", ".spm", ".tokenizer")
-TEMPLATES = "additional_chat_templates"
-APART = (*CONFIG_FILES, INDEX, "k3.json", "manifest.json")
-"""Files with such a suffix that decide no token."""
 
 
 class ModelIdentity(Record):
@@ -30,7 +26,7 @@ def identity_of(folder: Path) -> ModelIdentity:
     """The identity of the model in `folder`; reads all of it that is not remembered.
 
     Raises:
-        ModelError: as `weight_files`, or a file cannot be read.
+        ModelError: as `read_weights`, or a file cannot be read.
     """
     return _identity(folder, weights_digest(folder))
 
@@ -43,12 +39,6 @@ def known_identity(folder: Path) -> ModelIdentity | None:
     """
     weights = known_digest(folder)
     return None if weights is None else _identity(folder, weights)
-
-
-def tokenizer_files(folder: Path) -> tuple[Path, ...]:
-    """The files that a tokenizer or its chat template may be read from, sorted by name."""
-    beside = [path for path in folder.iterdir() if path.suffix in TEXT_SUFFIXES and path.name not in APART]
-    return tuple(sorted(path for path in [*beside, *folder.glob(f"{TEMPLATES}/*.jinja")] if path.is_file()))
 
 
 def _identity(folder: Path, weights: str) -> ModelIdentity:

@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from harness.base.errors import ModelError
 from harness.models.cache import cache_root
-from harness.models.folder import weight_files
+from harness.models.folder.weights import read_weights
 from reports.atomic_file import write_atomically
 from reports.records.record import Digest, Record
 
@@ -65,9 +65,9 @@ def weights_digest(folder: Path) -> str:
     Read in pieces; remembered in the cache, so a second call reads headers and a mebibyte only.
 
     Raises:
-        ModelError: as `weight_files`, or a file cannot be read.
+        ModelError: as `read_weights`, or a file cannot be read.
     """
-    files = weight_files(folder)
+    files = _paths(folder)
     known = _recall(folder, files)
     if known is not None:
         return known
@@ -83,9 +83,9 @@ def known_digest(folder: Path) -> str | None:
     """The digest if it is remembered and the files have not changed; reads a mebibyte of the weights at most.
 
     Raises:
-        ModelError: as `weight_files`.
+        ModelError: as `read_weights`.
     """
-    return _recall(folder, weight_files(folder))
+    return _recall(folder, _paths(folder))
 
 
 def file_digest(path: Path) -> str:
@@ -109,6 +109,10 @@ def compute_digest(files: Sequence[Path]) -> str:
     for path in files:
         _feed(digest, path, named=True)
     return f"sha256:{digest.hexdigest()}"
+
+
+def _paths(folder: Path) -> tuple[Path, ...]:
+    return tuple(file.path for file in read_weights(folder))
 
 
 def _feed(digest: "hashlib._Hash", path: Path, named: bool = False) -> None:

@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from harness.base.errors import ModelError
-from harness.models.digest import DigestRecord, compute_digest, known_digest, weights_digest
+from harness.models.folder.digest import DigestRecord, compute_digest, known_digest, weights_digest
 
 
 @pytest.fixture

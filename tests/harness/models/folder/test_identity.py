@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.models.identity import identity_of, known_identity, tokenizer_files
+from harness.models.folder.identity import identity_of, known_identity, tokenizer_files
 
 Make = Callable[..., Any]
 

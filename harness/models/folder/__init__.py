@@ -1,0 +1,1 @@
+"""Model folders, which anybody may have written: inspected before a library reads them."""
