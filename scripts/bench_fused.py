@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from harness.base.clock import now
 from harness.engines.base import Block, DecodeLimit, Engine
-from harness.engines.registry import DrafterRequest, EngineSettings, build
+from harness.engines.registry import build
+from harness.engines.spec import DrafterSpec, EngineSettings
 from harness.runs.loaded_verifier import Lab, open_lab
 from workloads.code import Code
 
 OVERHEAD = 0.05
 """Share of a block that may be spent on neither of the two forwards."""
-PEER_LOOP = "speculative_generate_step"
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ def run(engine: Engine, prompt: tuple[int, ...], tokens: int) -> Run:
 
 def engines(lab: Lab, model: str, size: int) -> dict[str, Engine]:
     """The oracle, prompt lookup with both ways to roll back, and the model drafting for itself, ours and mlx-lm's."""
-    lookup = EngineSettings(drafter=DrafterRequest("ngram", block_size=size))
-    itself = EngineSettings(drafter=DrafterRequest("model", model=model, block_size=4, graph="single"))
+    lookup = EngineSettings(drafter=DrafterSpec(kind="ngram", block_size=size))
+    itself = EngineSettings(drafter=DrafterSpec(kind="model", model=model, block_size=4, graph="single"))
     arms = {f"{name} ngram": build(name, lab.verifier, lookup) for name in ("fused", "fused-carry")}
     arms |= {f"{name} model": build(name, lab.verifier, itself) for name in ("fused", "mlx-lm-speculative")}
     return {"oracle": build("ar", lab.verifier, EngineSettings()), **arms}
@@ -76,7 +76,7 @@ def main() -> int:
             ratios[f"{name} / oracle, decode tok/s"].append(runs[name].speed / runs["oracle"].speed)
             ratios[f"{name}, committed per block"].append((options.tokens - 1) / len(runs[name].blocks))
             exact[name].append(runs[name].stream == runs["oracle"].stream)
-            if arms[name].decode_loop != PEER_LOOP:  # its rollback cannot be told from its drafting
+            if not arms[name].kind.foreign:  # its rollback cannot be told from its drafting
                 shares[name] += [overhead(block) for block in runs[name].blocks]
         pair = runs["fused model"].speed / runs["mlx-lm-speculative model"].speed
         ratios["fused model / mlx-lm-speculative model"].append(pair)

@@ -10,7 +10,6 @@ from pathlib import Path
 import reports
 from harness.checks.mlx.record_drafts import record
 from harness.engines.mlx.drafters.load import load_drafter
-from harness.engines.registry import DrafterRequest
 from harness.plans.preset import ParityPreset
 from harness.plans.preset_file import load_preset
 from harness.runs.loaded_verifier import open_lab
@@ -32,15 +31,15 @@ def main(name: str) -> None:
     verifier, drafter = lab.models
     assert verifier.weights is not None
     assert drafter.weights is not None
-    request = DrafterRequest("dflash-torch", preset.drafter, preset.block_size, dtype=preset.reference.dtype)
-    reference = load_drafter(request, lab.verifier)
+    spec = preset.drafter_as(preset.reference)
+    reference = load_drafter(spec, lab.verifier)
     prompts = Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed).prompts(lab.text)
     streams = record(
         lab.verifier,
         reference,
         [prompt.tokens for prompt in prompts],
+        spec,
         blocks=preset.blocks,
-        block_size=preset.block_size,
         prefill_chunk=preset.prefill_chunk,
     )
     made = RecordedDrafts(

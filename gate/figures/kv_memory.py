@@ -3,7 +3,7 @@
 import statistics
 
 from gate.figures.paired_ratios import rows_by_key
-from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView, row_key
+from gate.rulebook.report_view import ReportView, drafts_by_model, row_key
 from gate.rulebook.thresholds import MEMORY_GAP
 from reports.records.kv_memory import ArmMemory
 from reports.records.measurement import Arm, Measurement
@@ -62,17 +62,12 @@ def rows_of(arm: Arm, table: ArmMemory) -> list[Measurement]:
     return [row for row in arm.measurements if row.prompt_tokens == table.sequence_length]
 
 
-def has_context(arm: Arm) -> bool:
-    """The arm's drafter is a model, and so holds K/V of its own beside the verifier's."""
-    return arm.drafter is not None and arm.drafter.name not in WEIGHTLESS_DRAFTERS
-
-
 def verifier_bytes(arm: Arm, row: Measurement) -> int | None:
     """K/V bytes at the end of prefill without the context of a drafter that has one; none if not measured.
 
     Formulas are about the verifier's cache. A saving counts the drafter's context as well.
     """
-    if row.kv_bytes_prefill is None or not has_context(arm):
+    if row.kv_bytes_prefill is None or not drafts_by_model(arm):
         return row.kv_bytes_prefill
     return row.kv_bytes_prefill - (row.drafter_bytes_prefill or 0)
 

@@ -3,7 +3,7 @@
 Each function answers True, False, or None where the row does not say.
 """
 
-from gate.rulebook.report_view import drafts
+from gate.rulebook.report_view import drafts, restores
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
 from reports.records.measurement import Arm, Measurement
 
@@ -16,7 +16,7 @@ def did_restore(arm: Arm, row: Measurement) -> bool | None:
     """
     if row.restoration_active is not True:
         return row.restoration_active
-    if row.restored_positions == 0 or (arm.restoration is not None and arm.restoration.mode in ("none", "ablate")):
+    if row.restored_positions == 0 or (arm.restoration is not None and not restores(arm)):
         return False
     if row.restoration_s is None:
         return None

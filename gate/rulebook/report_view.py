@@ -4,22 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from reports.drafters import DrafterKind, drafter_named
+from reports.engines import ENGINES, EngineKind
 from reports.records.measurement import Arm, AuditedStream, Measurement, PromptSet
 from reports.records.plan import PromptRecord
 from reports.records.provenance import ModelInfo
 from reports.report import Report
-
-WEIGHTLESS_DRAFTERS = frozenset({"ngram", "prompt_lookup", "shuffled ngram"})
-"""Drafters that propose from the text itself; every other one is a model, and has weights to be identified by."""
-
-CHOOSING_DRAFTERS = frozenset({"combined", "shuffled combined"})
-"""Drafters that ask another proposer from block to block, so that a block has as many drafts as that one gave. What
-share of them was accepted says nothing of either, so their arms carry no claim of acceptance."""
-SMALL_MODEL = "model"
-"""The drafter that is an ordinary small model in the verifier's own runtime."""
-
-FOREIGN_ENGINES = frozenset({"mlx-lm-speculative"})
-"""Decoding loops of other projects that K3 runs beside its own: their faults are theirs."""
+from reports.restorations import RESTORATIONS, RestorationKind
 
 
 @dataclass(frozen=True)
@@ -114,29 +105,59 @@ def row_key(row: Measurement) -> tuple[int, int]:
     return row.sample, row.repeat
 
 
+def engine_of(arm: Arm) -> EngineKind:
+    """What the arm's engine is; of an engine that K3 does not know, what the arm says of itself."""
+    said = EngineKind(arm.engine, arm.decode_loop or "", drafts=arm.drafter is not None, bounds=evicts(arm))
+    return ENGINES.get(arm.engine, said)
+
+
+def drafter_of(arm: Arm) -> DrafterKind | None:
+    """What the arm's drafter is; of one that K3 does not know, that it has weights, and that its parity is in doubt."""
+    if arm.drafter is None:
+        return None
+    return drafter_named(arm.drafter.name) or DrafterKind(arm.drafter.name, arm.drafter.name)
+
+
+def restoration_of(arm: Arm) -> RestorationKind:
+    """What the arm's mode of restoration does; an arm without a record of one keeps everything."""
+    return RESTORATIONS[arm.restoration.mode if arm.restoration is not None else "none"]
+
+
+def evicts(arm: Arm) -> bool:
+    """The arm is configured to drop K/V outside sink + window."""
+    return restoration_of(arm).evicts
+
+
 def restores(arm: Arm) -> bool:
     """The arm is configured to put K/V back at evicted positions."""
-    return arm.restoration is not None and arm.restoration.mode in ("identity", "f_theta")
+    return restoration_of(arm).restores
 
 
 def drafts(arm: Arm) -> bool:
     """The arm is configured to decode speculatively."""
-    return arm.drafter is not None or arm.engine.startswith("fused")
+    return arm.drafter is not None or engine_of(arm).drafts
+
+
+def drafts_by_model(arm: Arm) -> bool:
+    """The arm's drafter is a model: it has weights to be identified by, and K/V of its own beside the verifier's."""
+    drafter = drafter_of(arm)
+    return drafter is not None and drafter.weights
 
 
 def chooses(arm: Arm) -> bool:
-    """The arm's drafter asks another proposer from block to block."""
-    return arm.drafter is not None and arm.drafter.name in CHOOSING_DRAFTERS
+    """The arm's drafter asks another proposer from block to block, so the arm carries no claim of acceptance."""
+    drafter = drafter_of(arm)
+    return drafter is not None and drafter.chooses
 
 
 def lossless(arm: Arm) -> bool:
     """The arm must emit the verifier's own greedy stream: nothing is lost in its cache, whoever drafts."""
-    return arm.restoration is None or arm.restoration.mode in ("none", "identity")
+    return restoration_of(arm).lossless
 
 
 def foreign_peer(arm: Arm) -> bool:
     """The arm runs another project's loop and is presented as a peer, so that nothing of ours rests on it."""
-    return arm.role == "peer" and arm.engine in FOREIGN_ENGINES
+    return arm.role == "peer" and engine_of(arm).foreign
 
 
 def _bounds(arm: Arm) -> tuple[tuple[int, ...], int, int, str] | None:
@@ -166,4 +187,4 @@ def _same_stream(row: Measurement, other: Measurement) -> bool:
 
 def plain(arm: Arm) -> bool:
     """The arm is configured neither to draft nor to touch the cache."""
-    return not drafts(arm) and (arm.restoration is None or arm.restoration.mode == "none")
+    return not drafts(arm) and not evicts(arm)

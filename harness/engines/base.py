@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
+from reports.engines import EngineKind
 from reports.records.measurement import DrafterInfo, Restoration, StopReason
 
 
@@ -76,8 +77,7 @@ class SessionStats:
 class Engine(Protocol):
     """One way to run the verifier. An engine that cannot do what it was built for raises `EngineError`."""
 
-    name: ClassVar[str]
-    decode_loop: ClassVar[str]
+    kind: ClassVar[EngineKind]
 
     @property
     def restoration(self) -> Restoration: ...

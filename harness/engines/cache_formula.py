@@ -5,12 +5,9 @@ A layer holds `positions x bytes a token`, with bytes a token = 2 (K and V) x K/
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from reports.records.kv_memory import ArmMemory, LayerMemory
+from reports.records.kv_memory import ArmMemory, LayerKind, LayerMemory
 from reports.records.measurement import Restoration
-
-LayerKind = Literal["full_attention", "sliding_attention"]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from pydantic import Field, field_validator
 
 from harness.base.errors import UsageError
 from harness.engines.codec_names import parse_codec
-from harness.plans.arm_spec import ArmName
 from harness.plans.plan import Plan
 from harness.plans.planned_arms import PlannedArm
-from harness.plans.preset import BasePreset, LoadedPreset, NotesSpec
+from harness.plans.preset import ArmName, BasePreset, LoadedPreset, NotesSpec
 from reports.records.record import Record
 
 REQUIRED = ("identity", "affine4")

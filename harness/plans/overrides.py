@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from harness.base.errors import UsageError
 from harness.base.nearest import nearest
-from harness.plans.arm_spec import ArmSpec
+from harness.plans.preset import ArmSpec
 from reports.records.record import Record
 
 FIXED = ("name", "title", "kind", "role", "engine")

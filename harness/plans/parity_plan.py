@@ -6,6 +6,7 @@ from harness.base.errors import UsageError
 from harness.plans.plan import Plan
 from harness.plans.planned_arms import PlannedArm
 from harness.plans.preset import LoadedPreset, ParityPreset
+from reports.drafters import RECORDED
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def plan_parity(loaded: LoadedPreset) -> ParityPlan:
     """
     plan = ParityPlan(loaded)
     preset = plan.preset
-    if preset.candidate.kind == "recorded":
+    if preset.candidate.kind == RECORDED:
         raise UsageError(f"preset {preset.name}: candidate: a recording drafts nothing; only a reference is recorded")
     if preset.reference.kind == preset.candidate.kind:
         raise UsageError(f"preset {preset.name}: reference and candidate are both {preset.candidate.kind}; use two")

@@ -5,13 +5,14 @@ from typing import Any
 
 from harness.base.errors import UsageError
 from harness.base.provenance import anonymous_setting
-from harness.engines.registry import DRAFTING, RESTORING
-from harness.plans.arm_spec import ArmSpec
-from harness.plans.planned_arms import PlannedArm, settings_of
-from harness.plans.preset import BasePreset, LoadedPreset, TimedPreset
+from harness.engines.spec import misfit
+from harness.plans.planned_arms import PlannedArm, settings_text
+from harness.plans.preset import ArmSpec, BasePreset, LoadedPreset, TimedPreset
+from reports.engines import ENGINES, NATIVE_BASELINE, ORACLE
 from reports.records.measurement import NATIVE_BASELINE_LABEL, PromptSet, Role
 from reports.records.plan import PresetInfo
 from reports.records.record import digest_of
+from reports.restorations import RESTORATIONS
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class RunPlan(Plan):
                 prompts=f"{samples} {arm.prompt_set}",
                 repeats=arm.repeats,
                 runs=samples * arm.repeats,
-                settings=settings_of(arm.spec),
+                settings=settings_text(arm.spec, arm.spec.drafter),
             )
             for arm in self.arms
         )
@@ -98,7 +99,7 @@ class RunPlan(Plan):
 
 def evicts(spec: ArmSpec) -> bool:
     """The arm drops K/V outside sink + window."""
-    return spec.restoration != "none"
+    return RESTORATIONS[spec.restoration].evicts
 
 
 def make_plan(loaded: LoadedPreset) -> RunPlan:
@@ -111,7 +112,7 @@ def make_plan(loaded: LoadedPreset) -> RunPlan:
     assert isinstance(preset, TimedPreset)
     for spec in preset.arms:
         _check(spec, preset)
-    oracle = ArmSpec(name="oracle", role="peer", engine="ar")
+    oracle = ArmSpec(name="oracle", role="peer", engine=ORACLE.name)
     arms = [
         ArmPlan("oracle", "oracle", "main", preset.repeats, oracle),
         ArmPlan("oracle_again", "null", "main", preset.repeats, oracle),
@@ -124,35 +125,8 @@ def make_plan(loaded: LoadedPreset) -> RunPlan:
 
 def _check(spec: ArmSpec, preset: TimedPreset) -> None:
     where = f"preset {preset.name}: arms.{spec.name}"
-    if spec.engine not in RESTORING and (spec.restoration != "none" or spec.exact_layers != "none"):
-        raise UsageError(f"{where}: engine {spec.engine} restores nothing; use engine {' or '.join(RESTORING)}")
-    if spec.restoration == "none" and spec.exact_layers != "none":
-        raise UsageError(f"{where}: exact_layers without eviction mean nothing; set restoration, or drop exact_layers")
-    if (spec.restoration == "f_theta") != (spec.f_theta is not None):
-        raise UsageError(f"{where}: restoration f_theta names its weights in f_theta, and no other restoration has any")
-    if spec.residency is not None and spec.restoration not in ("identity", "f_theta"):
-        raise UsageError(
-            f"{where}: residency {spec.residency} of what restoration {spec.restoration} puts back: nothing"
-        )
-    if spec.residency == "transient" and spec.restoration != "f_theta":
-        raise UsageError(f"{where}: residency transient is for f_theta, which can make K/V anew")
-    if spec.engine == "native-baseline" and spec.label != NATIVE_BASELINE_LABEL:
+    fault = misfit(ENGINES[spec.engine], spec, spec.drafter)
+    if fault is not None:
+        raise UsageError(f"{where}: {fault}")
+    if spec.engine == NATIVE_BASELINE.name and spec.label != NATIVE_BASELINE_LABEL:
         raise UsageError(f"{where}: a native baseline is labelled {NATIVE_BASELINE_LABEL}; set label so")
-    _check_drafter(spec, where)
-    if isinstance(spec.exact_layers, tuple) and list(spec.exact_layers) != sorted(set(spec.exact_layers)):
-        raise UsageError(f"{where}: exact_layers {list(spec.exact_layers)} must be ascending and without repeats")
-
-
-def _check_drafter(spec: ArmSpec, where: str) -> None:
-    if spec.engine not in DRAFTING:
-        if spec.drafter is not None:
-            raise UsageError(f"{where}: engine {spec.engine} drafts nothing; use one of {', '.join(DRAFTING)}")
-        return
-    if spec.drafter is None:
-        raise UsageError(f"{where}: engine {spec.engine} needs a drafter; set its kind, for example ngram")
-    if (spec.drafter.kind == "ngram") != (spec.drafter.model is None):
-        raise UsageError(
-            f"{where}: drafter {spec.drafter.kind}: every drafter but ngram names a model (--drafter-model), ngram none"
-        )
-    if spec.drafter.bits is not None and spec.drafter.kind != "model":
-        raise UsageError(f"{where}: drafter {spec.drafter.kind}: bits are for kind model, whose weights are rounded")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.plans.arm_spec import ArmSpec, DrafterSpec
+from harness.engines.spec import DrafterSpec, RestorationSpec
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,11 @@ class PlannedArm:
     settings: str
 
 
-def settings_of(spec: ArmSpec) -> str:
+def settings_text(restoration: RestorationSpec, drafter: DrafterSpec | None) -> str:
     """Drafter and restoration of an arm in one line; empty for an arm without either."""
-    parts = [drafter_text(spec.drafter)] if spec.drafter is not None else []
-    if spec.restoration != "none":
-        parts.append(restoration_text(spec))
+    parts = [drafter_text(drafter)] if drafter is not None else []
+    if restoration.restoration != "none":
+        parts.append(restoration_text(restoration))
     return "; ".join(parts)
 
 
@@ -35,7 +35,7 @@ def drafter_text(drafter: DrafterSpec) -> str:
     return f"{drafter.kind}{model}{dtype}{bits}, blocks of {drafter.block_size}, {drafter.graph}{shuffled}"
 
 
-def restoration_text(spec: ArmSpec) -> str:
+def restoration_text(spec: RestorationSpec) -> str:
     """`f_theta smollm2-135m-ftheta (transient), exact layers none, sink 4, window 64, strict`."""
     exact = spec.exact_layers if isinstance(spec.exact_layers, str) else ",".join(map(str, spec.exact_layers))
     maps = f" {spec.f_theta}" if spec.f_theta is not None else ""

@@ -1,14 +1,17 @@
 """Presets as records, one class a kind: what every run needs, what a timed run needs, and what each kind asks."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from harness.plans.arm_spec import ArmName, ArmSpec, Dtype, ModelName
+from harness.engines.spec import DrafterSpec, Dtype, EngineName, ModelName, RestorationSpec, one_of
+from reports.drafters import DRAFTERS, PYTHON, RECORDED
 from reports.records.record import Record
 from workloads.documents import Part
 from workloads.niah_prose import Asked
+
+ArmName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 
 RESERVED_ARMS = ("oracle", "oracle_again", "needle_free")
 """Arms every run of their kind has; the plan adds them, a preset cannot leave them out."""
@@ -59,6 +62,16 @@ class CodeSpec(FilesSpec):
     )
 
 
+class ArmSpec(RestorationSpec):
+    """One arm beside the oracle: an engine, what it restores, who drafts."""
+
+    name: ArmName
+    role: Literal["sut", "control", "peer"]
+    engine: EngineName
+    label: str | None = Field(None, max_length=100, description="What the arm is presented as")
+    drafter: DrafterSpec | None = None
+
+
 class BasePreset(Record):
     """Everything a run needs to be told, whatever is asked."""
 
@@ -74,9 +87,9 @@ class BasePreset(Record):
         (), max_length=4, description="Presets run before it, their reports beside its own and judged with it"
     )
 
-    def needs_torch(self) -> bool:
-        """A runtime of it is PyTorch."""
-        return False
+    def packages(self) -> frozenset[str]:
+        """What must be installed for it."""
+        return frozenset({"mlx"})
 
     def models(self) -> tuple[NamedModel, ...]:
         """The models it loads, the verifier first."""
@@ -100,9 +113,10 @@ class TimedPreset(BasePreset):
                 raise ValueError(f"the name {name!r} is taken; give every arm a name of its own")
         return arms
 
-    def needs_torch(self) -> bool:
-        """An arm drafts in PyTorch."""
-        return any(arm.drafter is not None and arm.drafter.kind == "dflash-torch" for arm in self.arms)
+    def packages(self) -> frozenset[str]:
+        """Those of the drafters' runtimes, too."""
+        drafters = [arm.drafter.is_a for arm in self.arms if arm.drafter is not None]
+        return super().packages() | {drafter.runtime for drafter in drafters} - {PYTHON}
 
     def models(self) -> tuple[NamedModel, ...]:
         """The verifier, then every drafter and every f_theta with weights, once."""
@@ -129,10 +143,13 @@ class CodePreset(TimedPreset):
     workload: CodeSpec = CodeSpec()
 
 
+RUNTIMES = (*(kind.kind for kind in DRAFTERS.values() if kind.name == DRAFTERS["dflash"].name), RECORDED)
+
+
 class RuntimeSpec(Record):
     """A runtime of a DFlash drafter, and the type it computes in; `recorded`: what ships of PyTorch's proposals."""
 
-    kind: Literal["dflash", "dflash-torch", "recorded"]
+    kind: Annotated[str, one_of("runtime", RUNTIMES)]
     dtype: Dtype = "float32"
 
 
@@ -147,9 +164,14 @@ class ParityPreset(BasePreset):
     blocks: int = Field(8, ge=1, le=256, description="Blocks compared after every prompt")
     workload: FilesSpec = FilesSpec()
 
-    def needs_torch(self) -> bool:
-        """A side computes in PyTorch."""
-        return "dflash-torch" in (self.candidate.kind, self.reference.kind)
+    def drafter_as(self, side: RuntimeSpec) -> DrafterSpec:
+        """The drafter as one side computes it."""
+        return DrafterSpec(kind=side.kind, model=self.drafter, block_size=self.block_size, dtype=side.dtype)
+
+    def packages(self) -> frozenset[str]:
+        """Those of both runtimes, too."""
+        sides = {self.candidate.kind, self.reference.kind} - {RECORDED}
+        return super().packages() | {DRAFTERS[kind].runtime for kind in sides}
 
     def models(self) -> tuple[NamedModel, ...]:
         """The verifier and the drafter."""

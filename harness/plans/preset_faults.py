@@ -33,10 +33,10 @@ def _told(error: ValidationError, name: Callable[[Place, object], str]) -> str:
         within = [other["loc"] for other in found if len(other["loc"]) > len(fault["loc"])]
         if fault["loc"] and any(place[: len(fault["loc"])] == fault["loc"] for place in within):
             continue  # a list whose items were refused is then called too short
-        faults.setdefault(name(fault["loc"], fault["input"]), fault["msg"])
+        faults.setdefault(name(fault["loc"], fault["input"]), fault["msg"].removeprefix("Value error, "))
     first, message = next(iter(faults.items()))
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return one_line(f"{first}: {message}") + more
+    return one_line(f"{first}: {message}" if first else message) + more
 
 
 def _key(place: Place, document: Mapping[str, Any]) -> str:
@@ -51,6 +51,8 @@ def _flag(place: Place, value: object) -> str:
     parts = [str(part) for part in place]
     if parts[:1] == ["arms"]:
         parts = parts[2:]
-    field = next((part for part in parts if part not in _TABLES), "")
+    if not parts:
+        return ""  # several fields of an arm together, which the message names
+    field = next((part for part in parts if part not in _TABLES), parts[-1])
     flag = _FLAGS.get(".".join(parts[:2])) or f"--{field.replace('_', '-')}"
     return f"{flag} {value}" if isinstance(value, int | float | str) else flag

@@ -1,20 +1,20 @@
-"""What a run needs of this machine, looked up without loading anything: platform, packages, models."""
+"""What a run needs of this machine, looked up without loading weights: platform, packages, models and their layers."""
 
 import platform
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
-from harness.base.errors import CannotRunError, ModelError
+from harness.base.errors import CannotRunError, ModelError, UsageError
 from harness.base.remedies import RUN_REMEDY, TORCH_REMEDY
-from harness.plans.preset import BasePreset, CodePreset, NamedModel
+from harness.plans.preset import BasePreset, CodePreset, NamedModel, TimedPreset
 
-TORCH = "torch"
-REMEDIES = {"mlx": RUN_REMEDY, TORCH: TORCH_REMEDY}
+REMEDIES = {"mlx": RUN_REMEDY, "torch": TORCH_REMEDY}
 
 
 @dataclass(frozen=True)
-class Need:
+class Requirement:
     """Something a run needs. `problem` says what is wrong and what to do, and is empty when it is there; `fetched`
     says that the run would get it by itself."""
 
@@ -23,41 +23,73 @@ class Need:
     fetched: bool = False
 
 
-def needs_of(preset: BasePreset) -> tuple[Need, ...]:
+def requirements_of(preset: BasePreset) -> tuple[Requirement, ...]:
     """Everything that a run of `preset` needs, there or not."""
-    packages = ("mlx", *((TORCH,) if preset.needs_torch() else ()))
     return (
         *((_apple(),) if preset.platform == "apple" else ()),
-        *(_package(name) for name in packages),
+        *(_package(name) for name in sorted(preset.packages())),
         *(_model(name, roles) for name, roles in _by_name(preset.models()).items()),
         *_own_prompts(preset),
     )
 
 
-def check_needs(preset: BasePreset) -> None:
+def check_requirements(preset: BasePreset) -> None:
     """Refuse a run before its first expensive step.
 
     Raises:
         CannotRunError: something is missing that the run does not get by itself.
+        UsageError: an arm names a layer that the model does not have.
     """
-    for need in needs_of(preset):
-        if need.problem and not need.fetched:
-            raise CannotRunError(need.problem)
+    for one in requirements_of(preset):
+        if one.problem and not one.fetched:
+            raise CannotRunError(one.problem)
+    if isinstance(preset, TimedPreset):
+        _check_layers(preset)
 
 
-def _apple() -> Need:
+def _check_layers(preset: TimedPreset) -> None:
+    """Hold exact layers to the model's config. A model that is not here yet is checked when it is loaded."""
+    named = {arm.name: arm.exact_layers for arm in preset.arms if isinstance(arm.exact_layers, tuple)}
+    count = _layers(preset.model) if named else None
+    if count is None:
+        return
+    for arm, layers in named.items():
+        missing = [layer for layer in layers if not 0 <= layer < count]
+        if missing:
+            raise UsageError(
+                f"arms.{arm}.exact_layers: {preset.model} has layers 0 to {count - 1}, not "
+                f"{', '.join(map(str, missing))}"
+            )
+
+
+def _layers(model: str) -> int | None:
+    """How many layers the config states; none where it states none, or the model is not on this machine."""
+    from harness.models.folder.model_folder import open_folder
+    from harness.models.resolve import locate
+
+    try:
+        config = open_folder(locate(model).folder).config
+    except ModelError:
+        return None
+    inner = config.get("text_config")
+    stated: Any = (inner if isinstance(inner, dict) else config).get("num_hidden_layers")
+    return stated if isinstance(stated, int) and not isinstance(stated, bool) else None
+
+
+def _apple() -> Requirement:
     here = f"{platform.system()} {platform.machine()}"
     problem = "" if here == "Darwin arm64" else f"platform: made for macOS on Apple Silicon, this is {here}"
     remedy = "; run it there, or with --set platform=any" if problem else ""
-    return Need("platform macOS on Apple Silicon", problem + remedy)
+    return Requirement("platform macOS on Apple Silicon", problem + remedy)
 
 
-def _package(name: str) -> Need:
-    problem = "" if find_spec(name) is not None else f"{name} is not installed: {REMEDIES[name]}"
-    return Need(f"package {name}", problem)
+def _package(name: str) -> Requirement:
+    remedy = REMEDIES.get(name, f"pip install {name}")
+    problem = "" if find_spec(name) is not None else f"{name} is not installed: {remedy}"
+    return Requirement(f"package {name}", problem)
 
 
-def _own_prompts(preset: BasePreset) -> Iterator[Need]:
+def _own_prompts(preset: BasePreset) -> Iterator[Requirement]:
     """The file of prompts, every line of it, where the preset asks prompts of the user's."""
     if not isinstance(preset, CodePreset) or preset.workload.prompts is None:
         return
@@ -67,9 +99,9 @@ def _own_prompts(preset: BasePreset) -> Iterator[Need]:
     try:
         own_prompts(preset, preset.workload.prompts).check()
     except ValueError as error:
-        yield Need(what, f"workload.prompts: {error}")
+        yield Requirement(what, f"workload.prompts: {error}")
     else:
-        yield Need(what)
+        yield Requirement(what)
 
 
 def _by_name(models: Iterable[NamedModel]) -> dict[str, str]:
@@ -80,7 +112,7 @@ def _by_name(models: Iterable[NamedModel]) -> dict[str, str]:
     return roles
 
 
-def _model(name: str, roles: str) -> Need:
+def _model(name: str, roles: str) -> Requirement:
     from harness.models.registry import PackageSource, registry
     from harness.models.resolve import locate
 
@@ -89,5 +121,5 @@ def _model(name: str, roles: str) -> Need:
         locate(name)
     except ModelError as error:
         known = registry().models.get(name)
-        return Need(what, str(error), fetched=known is not None and isinstance(known.source, PackageSource))
-    return Need(what)
+        return Requirement(what, str(error), fetched=known is not None and isinstance(known.source, PackageSource))
+    return Requirement(what)

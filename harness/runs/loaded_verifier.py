@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from harness.base.errors import ModelError
 from harness.engines.base import Engine
 from harness.engines.cache_formula import kv_table
-from harness.engines.registry import DrafterRequest, EngineSettings, RestorationRequest, build
+from harness.engines.registry import build
+from harness.engines.spec import EngineSettings
 from harness.models.model_text import ModelText
 from harness.plans.plan import ArmPlan
-from harness.plans.preset import NamedModel, ParityPreset, RuntimeSpec
+from harness.plans.preset import NamedModel, ParityPreset
 from harness.runs.recorded_reference import find_recording
+from reports.drafters import RECORDED
 from reports.records.drafter_parity import ParityResult, Recording
 from reports.records.kv_memory import ArmMemory
 from reports.records.measurement import Arm, AuditedStream, Measurement
@@ -42,18 +44,8 @@ class Lab:
         Raises:
             EngineError: it cannot do what the arm asks for on this verifier.
         """
-        spec = arm.spec
-        request = RestorationRequest(
-            spec.restoration,
-            spec.exact_layers,
-            spec.sink,
-            spec.window,
-            spec.eviction,
-            f_theta=spec.f_theta,
-            residency=spec.residency,
-        )
-        drafter = DrafterRequest(**spec.drafter.model_dump()) if spec.drafter is not None else None
-        return build(spec.engine, self.verifier, EngineSettings(prefill_chunk, request, drafter))
+        settings = EngineSettings(prefill_chunk=prefill_chunk, restoration=arm.spec, drafter=arm.spec.drafter)
+        return build(arm.spec.engine, self.verifier, settings)
 
     def parity(self, preset: ParityPreset, prompts: Sequence[Sequence[int]], compared: Compared) -> ParityResult:
         """What both runtimes of the preset's drafter propose after these prompts; `compared` is told each one done.
@@ -63,35 +55,29 @@ class Lab:
                 not fit the verifier.
         """
         from harness.checks.mlx.compare_drafters import compare
+        from harness.engines.mlx.drafters.load import load_drafter
 
-        candidate = self._runtime(preset, preset.candidate)
+        proposing = preset.drafter_as(preset.candidate)
+        candidate = load_drafter(proposing, self.verifier)
         recording: Recording | None = None
-        if preset.reference.kind == "recorded":
+        if preset.reference.kind == RECORDED:
             from harness.engines.mlx.drafters.recorded import RecordedDrafter
 
             recording, recorded = find_recording(preset, self.models, prompts)
             reference: Drafter = RecordedDrafter(recorded, candidate.layers)
         else:
-            reference = self._runtime(preset, preset.reference)
+            reference = load_drafter(preset.drafter_as(preset.reference), self.verifier)
         result = compare(
             self.verifier,
             reference,
             candidate,
             prompts,
+            proposing,
             blocks=preset.blocks,
-            block_size=preset.block_size,
             prefill_chunk=preset.prefill_chunk,
             compared=compared,
         )
         return result.replace(recording=recording)
-
-    def _runtime(self, preset: ParityPreset, side: RuntimeSpec) -> "Drafter":
-        """The preset's drafter as one side computes it."""
-        from harness.engines.mlx.drafters.load import load_drafter
-
-        assert side.kind != "recorded", "nothing computes in a recording"
-        request = DrafterRequest(side.kind, preset.drafter, preset.block_size, dtype=side.dtype)
-        return load_drafter(request, self.verifier)
 
     def tell_unverified(self) -> None:
         """Say, before a long run, that nothing of it will be admitted as long as the verifier was not compared."""

@@ -136,12 +136,12 @@ def _describe(arm: ArmPlan, engine: Engine) -> Arm:
     return Arm(
         name=arm.name,
         role=arm.role,
-        engine=engine.name,
+        engine=engine.kind.name,
         system_under_test=arm.spec.label,
         prompt_set=arm.prompt_set,
         restoration=engine.restoration,
         drafter=engine.drafter,
-        decode_loop=engine.decode_loop,
+        decode_loop=engine.kind.decode_loop,
         timing_scope="stages",
         measurements=(),
     )
@@ -210,7 +210,7 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
         drafter_bytes_prefill=after_prefill.drafter_bytes if engine.drafter is not None else None,
         peak_bytes=prepared.lab.peak(),
         fallbacks=stats.fallbacks,
-        decode_loop=engine.decode_loop,
+        decode_loop=engine.kind.decode_loop,
         speculation=speculation(blocks) if engine.drafter is not None else None,
     )
 

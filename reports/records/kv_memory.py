@@ -6,12 +6,14 @@ from pydantic import Field
 
 from reports.records.record import Bytes, Count, Name, Record
 
+LayerKind = Literal["full_attention", "sliding_attention"]
+
 
 class LayerMemory(Record):
     """One layer of the analytic table: `bytes` = positions x bytes a token."""
 
     layer: Count
-    kind: Literal["full_attention", "sliding_attention"]
+    kind: LayerKind
     bytes_per_token: Bytes
     resident_positions: Count
     resident_bytes: Bytes

@@ -5,9 +5,9 @@ from typing import Literal
 from pydantic import Field
 
 from reports.records.record import Bytes, Count, Digest, Fraction, Name, Record, Seconds, TokenId
+from reports.restorations import RestorationMode
 
 Role = Literal["oracle", "null", "sut", "control", "peer"]
-RestorationMode = Literal["none", "identity", "ablate", "f_theta"]
 StopReason = Literal["eos", "turn_end", "length"]
 PromptSet = Literal["main", "needle_free", "second_question", "held_out"]
 NATIVE_BASELINE_LABEL = "native_ar_baseline"

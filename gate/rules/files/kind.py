@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import FOREIGN_ENGINES, ReportView
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
-
-ENGINES = frozenset({"ar", "native-baseline", "incremental", "fused", "fused-carry"}) | FOREIGN_ENGINES
-"""Engines that K3 runs, by the names that reports carry. What an unknown engine does, no rule can know."""
+from reports.engines import ENGINES
 
 
 @evidence_rule(

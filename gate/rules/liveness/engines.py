@@ -1,44 +1,20 @@
 """Engines against what they are: each decodes with a loop of its own, and drafts or restores or does neither."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import SMALL_MODEL, ReportView
+from gate.rulebook.report_view import ReportView, drafter_of, evicts, restoration_of
 from gate.rulebook.rule import Example, Finding
+from reports.drafters import ROUNDINGS
+from reports.engines import ENGINES, ORACLE
 from reports.records.measurement import Arm
-
-
-@dataclass(frozen=True)
-class Engine:
-    """What an engine of K3 records of itself in every row."""
-
-    loop: str
-    drafts: bool
-    bounds: bool
-
-
-ENGINES = {
-    "ar": Engine("generate_step", drafts=False, bounds=False),
-    "native-baseline": Engine("native_step", drafts=False, bounds=False),
-    "incremental": Engine("incremental_step", drafts=False, bounds=True),
-    "fused": Engine("fused_block", drafts=True, bounds=True),
-    "fused-carry": Engine("fused_carry_block", drafts=True, bounds=False),
-}
-"""K3's own engines, by the names that reports carry; loops of other projects say what they are themselves."""
-
-ROUNDINGS = frozenset({2, 3, 4, 5, 6, 8})
-"""Bits to which a small model that drafts is rounded on load; no other drafter is."""
-
-ORACLE = "ar"
-"""The engine of the verifier alone: the oracle, its repeat, and the needle-free control."""
 
 
 @evidence_rule(
     "ENGINE_CONTRADICTED",
     title="An arm that its engine cannot run",
     catches="An arm whose decode loop, drafter or restoration is not that of its engine, an oracle, its repeat or a "
-    f"needle-free control that another engine than `{ORACLE}` ran, or a drafter rounded to bits that none is.",
+    f"needle-free control that another engine than `{ORACLE.name}` ran, or a drafter rounded to bits that none is.",
     why="Which rules ask what of an arm hangs on its engine; renamed, a bounded cache passes for the native one.",
     fix="Leave engine and loop as the runner writes them.",
     example=Example(
@@ -51,17 +27,17 @@ def engine_contradicted(view: ReportView) -> Iterator[Finding]:
     for arm in view.report.arms if not view.imported else ():
         engine = ENGINES.get(arm.engine)
         alone = arm.role in ("oracle", "null") or arm.prompt_set == "needle_free"
-        if alone and arm.engine != ORACLE:
-            message = f"{arm.name}: ran by engine {arm.engine}; the verifier alone is engine {ORACLE}"
-            yield Finding(message, arm.name, None, "engine", arm.engine, ORACLE)
+        if alone and arm.engine != ORACLE.name:
+            message = f"{arm.name}: ran by engine {arm.engine}; the verifier alone is engine {ORACLE.name}"
+            yield Finding(message, arm.name, None, "engine", arm.engine, ORACLE.name)
         yield from _rounded(arm)
         if engine is None:
             continue
-        loops = {arm.decode_loop, *(row.decode_loop for row in arm.measurements)} - {None, engine.loop}
+        loops = {arm.decode_loop, *(row.decode_loop for row in arm.measurements)} - {None, engine.decode_loop}
         if loops and arm.role not in ("oracle", "null"):  # SPEEDUP_ORACLE_LOOP says what a wrong one there means
             found = ", ".join(sorted(map(str, loops)))
-            message = f"{arm.name}: engine {arm.engine} decodes with {engine.loop}, its rows say {found}"
-            yield Finding(message, arm.name, None, "decode_loop", found, engine.loop)
+            message = f"{arm.name}: engine {arm.engine} decodes with {engine.decode_loop}, its rows say {found}"
+            yield Finding(message, arm.name, None, "decode_loop", found, engine.decode_loop)
         if (arm.drafter is not None) != engine.drafts:
             found, wanted = ("a drafter", "none") if arm.drafter is not None else ("none", "a drafter")
             message = f"{arm.name}: engine {arm.engine} with {found.replace('none', 'no drafter')}"
@@ -69,29 +45,24 @@ def engine_contradicted(view: ReportView) -> Iterator[Finding]:
         if not engine.drafts and any(row.speculation is not None for row in arm.measurements):
             message = f"{arm.name}: engine {arm.engine} does not draft, and its rows have speculation"
             yield Finding(message, arm.name, None, "speculation", "blocks", "none")
-        mode = _mode(arm)
+        mode = restoration_of(arm).mode
         captured = max((row.aux_s or 0.0 for row in arm.measurements), default=0.0)
-        if captured > 0 and not engine.drafts and mode != "f_theta":
+        if captured > 0 and not engine.drafts and not restoration_of(arm).learned:
             message = (
                 f"{arm.name}: {captured:.4g} s of feature capture, which engine {arm.engine} in mode {mode} has not"
             )
             yield Finding(message, arm.name, None, "aux_s", f"{captured:.4g}", "0")
-        if mode != "none" and not engine.bounds:
+        if evicts(arm) and not engine.bounds:
             message = f"{arm.name}: engine {arm.engine} evicts nothing, and its restoration is {mode}"
             yield Finding(message, arm.name, None, "restoration.mode", mode, "none")
 
 
 def _rounded(arm: Arm) -> Iterator[Finding]:
     """The drafter's weights were rounded as no loader rounds them."""
-    drafter = arm.drafter
-    if drafter is None or drafter.bits is None:
+    drafter, kind = arm.drafter, drafter_of(arm)
+    if drafter is None or kind is None or drafter.bits is None:
         return
-    small = drafter.name.removeprefix("shuffled ") == SMALL_MODEL
-    if not small or drafter.bits not in ROUNDINGS:
-        allowed = f"one of {sorted(ROUNDINGS)}" if small else "none"
+    if not kind.rounds or drafter.bits not in ROUNDINGS:
+        allowed = f"one of {list(ROUNDINGS)}" if kind.rounds else "none"
         message = f"{arm.name}: a drafter of kind {drafter.name} rounded to {drafter.bits} bits; it can be {allowed}"
         yield Finding(message, arm.name, None, "drafter.bits", str(drafter.bits), allowed)
-
-
-def _mode(arm: Arm) -> str:
-    return arm.restoration.mode if arm.restoration is not None else "none"

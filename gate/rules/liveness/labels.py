@@ -4,10 +4,13 @@ from collections.abc import Iterator
 
 from gate.figures.liveness import block_count, ran_natively
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, drafts
+from gate.rulebook.report_view import ReportView, drafts, restoration_of
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
+from reports.drafters import DRAFTERS
+from reports.engines import ENGINES, NATIVE_BASELINE
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, PromptSet
+from reports.restorations import RESTORATIONS
 
 
 @evidence_rule(
@@ -73,12 +76,10 @@ def label_contradicted(view: ReportView) -> Iterator[Finding]:
 RESERVED = {"oracle": "oracle", "oracle_again": "null"}
 """Names that K3 gives to the arms of a role."""
 
-MODES = ("identity", "f_theta", "ablate")
-
 
 def _misnamed(view: ReportView, arm: Arm) -> Iterator[Finding]:
     """A headline names its arm, so the name must not promise what the arm is not."""
-    mode = arm.restoration.mode if arm.restoration is not None else "none"
+    mode = restoration_of(arm).mode
     if mode == "ablate" and arm.role != "control":
         yield _contradicted(arm, "role", f"restores nothing and is no control but of role {arm.role}", arm.role)
     roles: list[str] = [one.role for one in view.report.arms]
@@ -91,12 +92,14 @@ def _misnamed(view: ReportView, arm: Arm) -> Iterator[Finding]:
             arm, "name", f"of role {arm.role}; `oracle` is the oracle, `oracle_again` its repeat", arm.name
         )
     spelt = "".join(filter(str.isalnum, arm.name.lower()))
-    named = [one for one in MODES if one.replace("_", "") in spelt]
+    named = [one for one, kind in RESTORATIONS.items() if kind.evicts and one.replace("_", "") in spelt]
     borrowed = ("oracle" in spelt and arm.role not in ("oracle", "null")) or (
-        "native" in spelt and arm.system_under_test != NATIVE_BASELINE_LABEL and arm.engine != "native-baseline"
+        "native" in spelt and arm.system_under_test != NATIVE_BASELINE_LABEL and arm.engine != NATIVE_BASELINE.name
     )
-    lookup = "dflash" in spelt and arm.drafter is not None and "dflash" not in arm.drafter.name
-    if (named and mode not in named) or ("fused" in spelt and not drafts(arm)) or lookup or borrowed:
+    dflash, drafting = DRAFTERS["dflash"].name, [kind.name for kind in ENGINES.values() if kind.drafts]
+    lookup = dflash in spelt and arm.drafter is not None and dflash not in arm.drafter.name
+    idle = not drafts(arm) and any(name.replace("-", "") in spelt for name in drafting)
+    if (named and mode not in named) or idle or lookup or borrowed:
         yield _contradicted(arm, "name", f"named so, of engine {arm.engine} and mode {mode}", arm.name)
 
 

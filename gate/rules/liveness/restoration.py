@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.figures.liveness import did_restore, least_restoration_s
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView
+from gate.rulebook.report_view import ReportView, evicts, restoration_of, restores
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
 from reports.records.measurement import Arm, Measurement
@@ -56,12 +56,12 @@ def restoration_counts(view: ReportView) -> Iterator[Finding]:
 
 
 def _contradiction(arm: Arm, row: Measurement) -> Fault | None:
-    mode = arm.restoration.mode if arm.restoration is not None else "none"
+    mode = restoration_of(arm).mode
     done, gone, active = row.restored_positions, row.evicted_positions, row.restoration_active
     least = least_restoration_s(arm, row)
-    if mode in ("none", "ablate") and done:
+    if not restores(arm) and done:
         return Fault("restored_positions", f"restored {done} positions in an arm of mode {mode}", str(done), "0")
-    if mode in ("none", "ablate") and active:
+    if not restores(arm) and active:
         return Fault("restoration_active", f"says that it restored, in an arm of mode {mode}", "true", "false")
     if done and active is False:
         return Fault("restoration_active", f"restored {done} positions and says that it restored none", "false", "true")
@@ -79,7 +79,7 @@ def _contradiction(arm: Arm, row: Measurement) -> Fault | None:
 
 def _too_many_evicted(view: ReportView, arm: Arm, row: Measurement) -> Fault | None:
     gone, layers = row.evicted_positions, view.layers
-    if arm.restoration is None or arm.restoration.mode == "none":
+    if not evicts(arm):
         most = 0
     elif layers is None or row.prompt_tokens is None:
         return None

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from gate.figures.kv_memory import has_context
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, foreign_peer
+from gate.rulebook.report_view import ReportView, drafts_by_model, evicts, foreign_peer
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP
 from reports.records.measurement import Arm, Measurement
@@ -44,7 +43,7 @@ def _growth(view: ReportView, arm: Arm) -> Iterator[Finding]:
     whole = drafter is not None and "full_attention" in (drafter.layer_types or ())
     ordered = sorted(rows, key=lambda row: (row.prompt_tokens or 0, row.drafter_bytes_prefill or 0))
     length, less = 0, 0
-    for row in ordered if has_context(arm) else ():
+    for row in ordered if drafts_by_model(arm) else ():
         tokens, more = row.prompt_tokens or 0, row.drafter_bytes_prefill or 0
         if more < less or (whole and more == less and tokens - length > CACHE_STEP.value):
             message = f"{arm.name}: its drafter's context holds {more} bytes of {tokens} tokens, and {less} of {length}"
@@ -65,7 +64,7 @@ def _peak(view: ReportView, arm: Arm, row: Measurement) -> Iterator[Fault]:
         )
         yield Fault("kv_bytes_decode", message, str(row.kv_bytes_decode), f"at least {stays}")
     context = row.drafter_bytes_prefill or 0
-    if has_context(arm) and row.kv_bytes_prefill and context >= row.kv_bytes_prefill:
+    if drafts_by_model(arm) and row.kv_bytes_prefill and context >= row.kv_bytes_prefill:
         message = f"{context} of {row.kv_bytes_prefill} bytes are the context of the drafter, none the verifier's"
         yield Fault("drafter_bytes_prefill", message, str(context), f"under {row.kv_bytes_prefill}")
     if peak is not None and host is not None and host.memory is not None and peak > host.memory:
@@ -78,7 +77,7 @@ def _stays(arm: Arm, row: Measurement) -> int | None:
     if foreign_peer(arm):  # a peer's own loop may cut the arrays of its cache down to what it keeps
         return None
     kept = arm.restoration
-    stays = kept is None or kept.mode == "none" or kept.residency == "resident" or has_context(arm)
+    stays = kept is None or kept.mode == "none" or kept.residency == "resident" or drafts_by_model(arm)
     return row.kv_bytes_prefill if stays else None
 
 
@@ -110,7 +109,7 @@ def _held(row: Measurement) -> Iterator[tuple[int, int, str]]:
 
 
 def _native(view: ReportView, arm: Arm, row: Measurement, size: tuple[float, float]) -> Iterator[Fault]:
-    if arm.restoration is not None and arm.restoration.mode != "none":
+    if evicts(arm):
         return
     least, most = size
     for found, tokens, field in _held(row):

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from gate.claims.against_baseline import baseline_of
 from gate.figures.kv_memory import (
     formula_matches_run,
-    has_context,
     kv_bytes,
     table_of,
 )
 from gate.figures.rates import median_of
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import ReportView
+from gate.rulebook.report_view import ReportView, drafts_by_model
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import MEMORY_GAP
 from reports.records.claims import Claim, MemoryClaim
@@ -93,7 +92,7 @@ def not_measured(view: ReportView, claim: Claim) -> Iterator[Finding]:
                 found=str(measured),
                 allowed="every row",
             )
-        untold = [row for row in one.measurements if not row.drafter_bytes_prefill] if has_context(one) else []
+        untold = [row for row in one.measurements if not row.drafter_bytes_prefill] if drafts_by_model(one) else []
         if untold:
             told = len(one.measurements) - len(untold)
             message = f"{one.name}: the context of its drafter was measured in {told} of {len(one.measurements)} rows"

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from gate.rulebook.registry import claim_rule, evidence_rule
-from gate.rulebook.report_view import SMALL_MODEL, WEIGHTLESS_DRAFTERS, ReportView, drafts
+from gate.rulebook.report_view import ReportView, drafter_of, drafts
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_FAITHFULNESS_TOKENS, MIN_PARITY_TOKENS
 from gate.rules.parity.shown_parity import parity_faults, parity_key, parity_shown
+from reports.drafters import DrafterKind
 from reports.records.claims import Claim
 from reports.records.drafter_parity import ParityResult
 from reports.records.measurement import Arm, DrafterInfo
@@ -29,12 +30,10 @@ def parity_required(view: ReportView, claim: Claim) -> Iterator[Finding]:
     arm = view.arms.get(claim.arm)
     if arm is None or not drafts(arm):
         return
-    drafter = arm.drafter
+    drafter, kind = arm.drafter, drafter_of(arm)
+    if drafter is not None and kind is not None and not kind.port and _is_as_said(view, drafter, kind):
+        return
     weights = drafter.weights if drafter is not None else None
-    if drafter is not None and weights is None and drafter.name in WEIGHTLESS_DRAFTERS and not _has_drafter_model(view):
-        return
-    if drafter is not None and drafter.name == SMALL_MODEL and _is_faithful(view, drafter):
-        return
     runtime = drafter.runtime if drafter is not None else None
     known = view.parity | parity_shown(view.report)
     if weights is None or runtime is None or parity_key(weights, runtime) not in known:
@@ -47,6 +46,11 @@ def parity_required(view: ReportView, claim: Claim) -> Iterator[Finding]:
             found="none",
             allowed="a parity report for these weights and this runtime",
         )
+
+
+def _is_as_said(view: ReportView, drafter: DrafterInfo, kind: DrafterKind) -> bool:
+    """A drafter that is no port: a small model that is faithful, or one without weights where no model could draft."""
+    return _is_faithful(view, drafter) if kind.weights else drafter.weights is None and not _has_drafter_model(view)
 
 
 def _is_faithful(view: ReportView, drafter: DrafterInfo) -> bool:

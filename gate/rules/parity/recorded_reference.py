@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from gate.rulebook.rule import Fault
+from reports.drafters import RECORDED
 from reports.records.drafter_parity import ParityBlock, ParityResult
 from reports.records.recorded_drafts import RecordedDrafts, RecordedStream, shipped_recordings
 from reports.report import Report
@@ -13,8 +14,8 @@ BLOCKS = "parity.blocks"
 
 SHIPPED = "a recording that ships with K3"
 
-RECORDED, REFERENCE_KIND = "recorded", "reference.kind"
-"""The kind of reference that is a recording, and the setting of a preset that says so."""
+REFERENCE_KIND = "reference.kind"
+"""The setting of a preset that says of what kind the reference is."""
 
 
 def recording_faults(report: Report) -> Iterator[Fault]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import WEIGHTLESS_DRAFTERS, ReportView
+from gate.rulebook.report_view import ReportView, drafts_by_model
 from gate.rulebook.rule import Example, Finding
 from gate.rules.provenance.placeholders import DIGESTS_OF_NOTHING, is_given
 from reports.records.measurement import Arm
@@ -37,8 +37,7 @@ def model_unidentified(view: ReportView) -> Iterator[Finding]:
     drafters = {model.weights for model in models if model.role == "drafter"}
     for arm in view.report.arms:
         weights = arm.drafter.weights if arm.drafter is not None else None
-        needed = arm.drafter is not None and arm.drafter.name not in WEIGHTLESS_DRAFTERS
-        if (needed or weights is not None) and (weights is None or weights not in drafters):
+        if (drafts_by_model(arm) or weights is not None) and (weights is None or weights not in drafters):
             yield _not_listed(arm.name, "drafter.weights", "drafter", str(weights)[:23], len(drafters))
         yield from _unlisted_projection(view, arm, [model.weights for model in models if model.role == "f_theta"])
     yield from _unused(view, models)

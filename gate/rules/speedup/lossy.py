@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gate.claims.against_baseline import compared_arms
 from gate.figures.prompt_shares import token_identity
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import ReportView, lossless
+from gate.rulebook.report_view import ReportView, lossless, restoration_of
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from reports.records.claims import Claim
 
@@ -33,7 +33,7 @@ def speedup_lossy(view: ReportView, claim: Claim) -> Iterator[Finding]:
     same = token_identity(arm, baseline)
     if same is None or same.correct < same.total:
         found = f"{same.correct} of {same.total}" if same is not None else "an unknown number of"
-        mode = arm.restoration.mode if arm.restoration is not None else "none"
+        mode = restoration_of(arm).mode
         yield Finding(
             f"{arm.name}: of mode {mode}, continues {found} prompts as {baseline.name} does, token for token",
             arm=arm.name,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gate.claims.against_baseline import compared_arms
 from gate.figures.rates import prefill_seconds_a_token
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import ReportView, row_key
+from gate.rulebook.report_view import ReportView, evicts, row_key
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import Threshold
 from reports.records.claims import Claim
@@ -82,7 +82,7 @@ def prefill_unequal(view: ReportView, claim: Claim) -> Iterator[Finding]:
     if both is None:
         return
     arm, baseline = both
-    if arm.restoration is not None and arm.restoration.mode != "none":
+    if evicts(arm):
         return
     theirs = {row_key(row): row.prefill_s for row in baseline.measurements}
     ratios = [

@@ -8,10 +8,11 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, decode_loops, drafts, plain, restores
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION, Threshold
+from reports.engines import ORACLE
 from reports.records.claims import Claim
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm
 
-LOOP = "generate_step"
+LOOP = ORACLE.decode_loop
 
 
 @claim_rule(

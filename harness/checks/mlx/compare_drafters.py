@@ -11,7 +11,7 @@ from harness.engines.base import DecodeLimit
 from harness.engines.mlx.drafters.base import Draft, DraftCounters, Drafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import DrafterRequest, EngineSettings
+from harness.engines.spec import DrafterSpec, EngineSettings
 from reports.records.drafter_parity import ParityBlock, ParityResult
 
 
@@ -72,26 +72,26 @@ def compare(
     reference: Drafter,
     candidate: Drafter,
     prompts: Sequence[Sequence[int]],
+    spec: DrafterSpec,
     *,
     blocks: int,
-    block_size: int,
     prefill_chunk: int = 512,
     compared: Callable[[int], None] = lambda done: None,
 ) -> ParityResult:
     """Decode up to `blocks` blocks of every prompt with `candidate` and record both proposals of each.
 
-    The contexts are the verifier's own: prompt, then the tokens it commits. `compared` is told how many prompts are
-    done, after each.
+    `spec` is what the candidate was loaded by. The contexts are the verifier's own: prompt, then the tokens it
+    commits. `compared` is told how many prompts are done, after each.
 
     Raises:
         EngineError: as `PairedDrafter` and `FusedEngine`.
     """
     paired = PairedDrafter(reference, candidate)
-    request = DrafterRequest("dflash", block_size=block_size)
-    engine = FusedEngine(verifier, EngineSettings(prefill_chunk=prefill_chunk, drafter=request), paired)
+    engine = FusedEngine(verifier, EngineSettings(prefill_chunk=prefill_chunk, drafter=spec), paired)
     for done, prompt in enumerate(prompts, start=1):
         session = engine.prefill(prompt)
-        for _ in zip(range(blocks), engine.decode(session, DecodeLimit(blocks * block_size + 1, {})), strict=False):
+        limit = DecodeLimit(blocks * spec.block_size + 1, {})
+        for _ in zip(range(blocks), engine.decode(session, limit), strict=False):
             pass
         compared(done)
     return ParityResult(

@@ -15,12 +15,13 @@ from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.engines.fused_carry import FusedCarryEngine
 from harness.engines.mlx.engines.speculative import SpeculativeSession
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import DrafterRequest, EngineSettings, build
+from harness.engines.registry import build
+from harness.engines.spec import DrafterSpec, EngineSettings
 
 TIE = 1e-3
 """Logits; f32 forwards of different length differ by up to 5e-5."""
 ENGINES: dict[str, type[FusedEngine] | type[FusedCarryEngine]] = {
-    engine.name: engine for engine in (FusedEngine, FusedCarryEngine)
+    engine.kind.name: engine for engine in (FusedEngine, FusedCarryEngine)
 }
 DRAFTS = ("ngram", "shuffled", *spoils(1))
 """Prompt lookup, prompt lookup through a permuted vocabulary, and the known stream, spoilt."""
@@ -39,7 +40,7 @@ class Prompt:
 
     def stream(self, cell: Cell) -> Stream:
         """Decode it by the engine of `cell`, and compare."""
-        settings = EngineSettings(drafter=DrafterRequest("ngram", block_size=cell.block_size))
+        settings = EngineSettings(drafter=DrafterSpec(kind="ngram", block_size=cell.block_size))
         drafter = self._drafter(cell)
         engine = ENGINES[cell.engine](self._verifier, settings, drafter)
         if cell.engine not in self._sessions:

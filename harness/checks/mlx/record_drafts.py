@@ -10,7 +10,7 @@ from harness.engines.base import DecodeLimit
 from harness.engines.mlx.drafters.base import Draft, DraftCounters, Drafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import DrafterRequest, EngineSettings
+from harness.engines.spec import DrafterSpec, EngineSettings
 from reports.records.plan import tokens_digest
 from reports.records.recorded_drafts import RecordedStream
 
@@ -63,24 +63,25 @@ def record(
     verifier: Verifier,
     drafter: Drafter,
     prompts: Sequence[Sequence[int]],
+    spec: DrafterSpec,
     *,
     blocks: int,
-    block_size: int,
     prefill_chunk: int = 512,
 ) -> tuple[RecordedStream, ...]:
     """What `drafter` proposes at each place where one of `blocks` blocks can begin, after every prompt.
+
+    `spec` is what `drafter` was loaded by.
 
     Raises:
         EngineError: as `FusedEngine`.
     """
     heard = HeardDrafter(drafter)
-    request = DrafterRequest("dflash", block_size=block_size)
-    engine = FusedEngine(verifier, EngineSettings(prefill_chunk=prefill_chunk, drafter=request), heard)
-    places = (blocks - 1) * block_size + 1
+    engine = FusedEngine(verifier, EngineSettings(prefill_chunk=prefill_chunk, drafter=spec), heard)
+    places = (blocks - 1) * spec.block_size + 1
     streams = []
     for prompt in prompts:
         session = engine.prefill(prompt)
-        steps = islice(engine.decode(session, DecodeLimit(blocks * block_size + 1, {})), places)
+        steps = islice(engine.decode(session, DecodeLimit(blocks * spec.block_size + 1, {})), places)
         tokens = (session.first_token, *(token for step in steps for token in step.tokens))
         streams.append(
             RecordedStream(

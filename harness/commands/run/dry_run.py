@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.plans.plan import Plan
-from harness.plans.requirements import Need, needs_of
+from harness.plans.requirements import Requirement, requirements_of
 
 COLUMNS = ("arm", "role", "engine", "prompts", "repeats", "runs", "settings")
 BY_ITSELF = " (the run does it by itself)"
@@ -18,7 +18,7 @@ def print_plans(plans: Sequence[Plan], json_output: bool) -> int:
 
     Returns: 0 when everything is there, 3 when something is missing.
     """
-    needs = [needs_of(plan.preset) for plan in plans]
+    needs = [requirements_of(plan.preset) for plan in plans]
     if json_output:
         *beside, own = map(_document, plans, needs)
         print(json.dumps(own | {"beside": beside}, indent=1))
@@ -28,7 +28,7 @@ def print_plans(plans: Sequence[Plan], json_output: bool) -> int:
     return 3 if any(need.problem for its_needs in needs for need in its_needs) else 0
 
 
-def _document(plan: Plan, needs: tuple[Need, ...]) -> dict[str, Any]:
+def _document(plan: Plan, needs: tuple[Requirement, ...]) -> dict[str, Any]:
     arms = plan.planned()
     return {
         "preset": plan.preset.name,
@@ -41,7 +41,7 @@ def _document(plan: Plan, needs: tuple[Need, ...]) -> dict[str, Any]:
     }
 
 
-def _print_text(plan: Plan, needs: tuple[Need, ...]) -> None:
+def _print_text(plan: Plan, needs: tuple[Requirement, ...]) -> None:
     from gate.render.tables.show import write_table
 
     arms, preset = plan.planned(), plan.preset

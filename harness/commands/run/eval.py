@@ -14,10 +14,9 @@ from harness.commands.run.output import choose_output
 from harness.commands.run.printing import print_outcomes
 from harness.plans.companions import path_beside, plans_beside, settled
 from harness.plans.kinds import plan_of, run_plan
-from harness.plans.layer_check import check_layers
 from harness.plans.plan import Plan
 from harness.plans.preset_file import load_preset
-from harness.plans.requirements import check_needs
+from harness.plans.requirements import check_requirements
 from harness.runs.journal import measured, read_journal, remove_leftovers, settle
 from harness.runs.output_lock import output_lock
 from reports.journal import journal_of
@@ -58,8 +57,7 @@ def execute(plan: Plan, out: Path | None, json_output: bool, dry: bool) -> NoRet
     from gate.judging.judged_file import exit_code
 
     for part in parts:
-        check_needs(part.preset)
-        check_layers(part.preset)
+        check_requirements(part.preset)
     out = choose_output(plan, out, beside)
     places = [*((part, path_beside(out, part)) for part in beside), (plan, out)]
     finished = all(settled(part, path) for part, path in places)

@@ -15,7 +15,7 @@ from harness.engines.mlx.bounded.bounded_verifier import BoundedVerifier, bound
 from harness.engines.mlx.bounded.cache import EvictingCache
 from harness.engines.mlx.bounded.f_theta import FTheta, Projection
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import EngineSettings, RestorationRequest
+from harness.engines.spec import EngineSettings, RestorationSpec
 from harness.training.f_theta.reader import Reader, normalised
 from harness.training.f_theta.recall import SINK, WINDOW
 
@@ -33,8 +33,8 @@ class Divergence:
     @classmethod
     def on(cls, verifier: Verifier, reader: Reader, folder: str) -> "Divergence":
         """Of `verifier`, its cache bounded as the engines bound it for the f_theta in `folder`."""
-        request = RestorationRequest("f_theta", sink=SINK, window=WINDOW, f_theta=folder, residency="transient")
-        bounded = bound(verifier, EngineSettings(restoration=request))
+        spec = RestorationSpec(restoration="f_theta", sink=SINK, window=WINDOW, f_theta=folder, residency="transient")
+        bounded = bound(verifier, EngineSettings(restoration=spec))
         assert bounded is not None
         return cls(reader, bounded)
 

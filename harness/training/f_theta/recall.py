@@ -5,7 +5,8 @@ from pathlib import Path
 from harness.base.errors import ModelError, UsageError
 from harness.engines.base import DecodeLimit, Engine
 from harness.engines.mlx.verifier.load import Verifier, load_verifier
-from harness.engines.registry import EngineSettings, RestorationRequest, build
+from harness.engines.registry import build
+from harness.engines.spec import EngineSettings, RestorationSpec
 from harness.models.f_theta_folder import FThetaManifest, HeldOutRecall, read_manifest
 from harness.models.folder.digest import weights_digest
 from harness.models.model_text import ModelText
@@ -44,21 +45,21 @@ class RecallTrial:
     def of(self, folder: Path) -> HeldOutRecall:
         """Recall with the f_theta in `folder`, beside that of the verifier alone and with nothing put back."""
         if self._apart is None:
-            ablated = RestorationRequest("ablate", sink=SINK, window=WINDOW)
-            self._apart = self._recalled("ar", RestorationRequest()), self._recalled("incremental", ablated)
-        request = RestorationRequest("f_theta", sink=SINK, window=WINDOW, f_theta=str(folder))
+            ablated = RestorationSpec(restoration="ablate", sink=SINK, window=WINDOW)
+            self._apart = self._recalled("ar", RestorationSpec()), self._recalled("incremental", ablated)
+        spec = RestorationSpec(restoration="f_theta", sink=SINK, window=WINDOW, f_theta=str(folder))
         return HeldOutRecall(
             seed=SEED,
             lines=self._lines,
             prompts=len(self._prompts),
             verifier=self._apart[0],
-            restored=self._recalled("incremental", request),
+            restored=self._recalled("incremental", spec),
             ablated=self._apart[1],
         )
 
-    def _recalled(self, name: str, request: RestorationRequest) -> int:
+    def _recalled(self, name: str, spec: RestorationSpec) -> int:
         """How many codes an engine names."""
-        engine = build(name, self._verifier, EngineSettings(restoration=request))
+        engine = build(name, self._verifier, EngineSettings(restoration=spec))
         return sum(bool(prompt.scored(self._answer(engine, prompt))) for prompt in self._prompts)
 
     def _answer(self, engine: Engine, prompt: Prompt) -> str:

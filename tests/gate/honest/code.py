@@ -44,7 +44,7 @@ def _code_sut(name: str, say: Callable[[int], Stream]) -> Recipe:
         rollback="trim",
         graph="two_phase",
     )
-    return Recipe(f"fused_{name}", "sut", "fused", "fused_block", say, label=f"k3 fused, {info.name}", drafter=info)
+    return Recipe(f"fused_{name}", "sut", "fused", say, label=f"k3 fused, {info.name}", drafter=info)
 
 
 def _line(rng: random.Random) -> list[str]:

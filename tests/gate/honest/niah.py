@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
+from reports.engines import ORACLE
 from reports.records.measurement import Mismatch, Restoration
 from reports.report import Report
 from tests.gate.honest.machine import model
@@ -31,9 +32,9 @@ def measured_niah(setup: Setup) -> Report:
     recipes = [
         *oracles(right),
         *(_needle_sut(name, right) for name in setup.suts),
-        Recipe("ablate", "control", "incremental", "incremental_step", lost, restoration=bounded("ablate")),
+        Recipe("ablate", "control", "incremental", lost, restoration=bounded("ablate")),
         Recipe(
-            "needle_free", "control", "ar", "generate_step", lambda sample: answer(free[sample], correct=False),
+            "needle_free", "control", ORACLE.name, lambda sample: answer(free[sample], correct=False),
             prompt_set="needle_free", repeats=1,
         ),
     ]  # fmt: skip
@@ -49,7 +50,7 @@ def _needle_sut(name: str, right: Callable[[int], Stream]) -> Recipe:
         mode, label = bounded("identity"), "k3 incremental, identity restoration"
     else:
         mode, label = bounded("f_theta", "transient"), "k3 incremental, f_theta restoration"
-    return Recipe(name, "sut", "incremental", "incremental_step", right, label=label, restoration=mode, step=1.03)
+    return Recipe(name, "sut", "incremental", right, label=label, restoration=mode, step=1.03)
 
 
 def bounded(mode: str, residency: str = "resident") -> Restoration:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from reports.engines import NATIVE_BASELINE, ORACLE
 from reports.records.measurement import (
     NATIVE_BASELINE_LABEL,
     DrafterInfo,
@@ -36,7 +37,6 @@ class Recipe:
     name: str
     role: Role
     engine: str
-    loop: str
     say: Callable[[int], Stream]
     label: str | None = None
     prompt_set: PromptSet = "main"
@@ -49,14 +49,14 @@ class Recipe:
 def oracles(say: Callable[[int], Stream]) -> list[Recipe]:
     """The plain model, twice."""
     return [
-        Recipe("oracle", "oracle", "ar", "generate_step", say),
-        Recipe("oracle_again", "null", "ar", "generate_step", say),
+        Recipe("oracle", "oracle", ORACLE.name, say),
+        Recipe("oracle_again", "null", ORACLE.name, say),
     ]
 
 
 def native(say: Callable[[int], Stream]) -> Recipe:
     """A plain loop over the native cache, a tenth slower than the oracle's, and labelled as a baseline."""
-    return Recipe("native", "sut", "native-baseline", "native_step", say, label=NATIVE_BASELINE_LABEL, step=1.1)
+    return Recipe("native", "sut", NATIVE_BASELINE.name, say, label=NATIVE_BASELINE_LABEL, step=1.1)
 
 
 def answer(text: str, *, correct: bool) -> Stream:

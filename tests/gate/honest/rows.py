@@ -2,6 +2,7 @@
 
 import random
 
+from reports.engines import ENGINES
 from reports.records.measurement import Block, Measurement, Speculation
 from reports.records.plan import PromptRecord, Run
 from tests.gate.honest.kv_memory import kv_bytes
@@ -53,7 +54,7 @@ def measured_row(
         kv_bytes_decode=held[1],
         peak_bytes=540_000_000 + held[1],
         fallbacks=(),
-        decode_loop=recipe.loop,
+        decode_loop=ENGINES[recipe.engine].decode_loop,
         speculation=speculation,
     )
 

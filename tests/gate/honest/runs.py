@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from reports.engines import ENGINES
 from reports.records.kv_memory import MemoryTable
 from reports.records.measurement import Arm, AuditedStream, Measurement, StreamAudit
 from reports.records.plan import PlanInfo, PresetInfo, PromptRecord, Run, StopRules, Warmup
@@ -90,7 +91,7 @@ def _arm(recipe: Recipe, rows: Sequence[Measurement]) -> Arm:
         prompt_set=recipe.prompt_set,
         restoration=recipe.restoration,
         drafter=recipe.drafter,
-        decode_loop=recipe.loop,
+        decode_loop=ENGINES[recipe.engine].decode_loop,
         timing_scope="stages",
         measurements=tuple(rows),
         stream_audit=StreamAudit(reference="verifier_native", streams=tuple(seen.values())),

@@ -1,4 +1,4 @@
-"""Engines by name: late resolution, and unknown names answered with the nearest one."""
+"""Engines by name: late resolution, unknown names answered with the nearest one, and engines of other packages."""
 
 import subprocess
 import sys
@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from harness.base.errors import UsageError
-from harness.engines.registry import ENGINES, EngineSettings, build
+from harness.engines.registry import build, engine_class
+from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec
+from reports.engines import ENGINES
 
 NO_VERIFIER: Any = None
+NGRAM = DrafterSpec(kind="ngram")
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:
@@ -19,23 +22,28 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 
 
 def test_a_name_like_no_other_lists_them() -> None:
-    with pytest.raises(
-        UsageError, match="there are ar, fused, fused-carry, incremental, mlx-lm-speculative, native-baseline"
-    ):
+    with pytest.raises(UsageError, match=f"there are {', '.join(sorted(ENGINES))}"):
         build("zzz", NO_VERIFIER, EngineSettings())
 
 
-def test_a_chunk_of_nothing_is_refused() -> None:
-    with pytest.raises(UsageError, match="prefill_chunk"):
-        build("ar", NO_VERIFIER, EngineSettings(prefill_chunk=0))
+@pytest.mark.parametrize("name", [name for name, kind in ENGINES.items() if not kind.bounds])
+def test_an_engine_that_bounds_nothing_is_not_built_to_restore(name: str) -> None:
+    drafter = NGRAM if ENGINES[name].drafts else None
+    settings = EngineSettings(restoration=RestorationSpec(restoration="identity"), drafter=drafter)
+    with pytest.raises(UsageError, match=f"engine {name} restores nothing; use engine incremental or fused"):
+        build(name, NO_VERIFIER, settings)
 
 
-def test_every_engine_is_registered_under_its_own_name() -> None:
-    import importlib
+@pytest.mark.parametrize("name", list(ENGINES))
+def test_an_engine_has_a_drafter_if_and_only_if_it_drafts(name: str) -> None:
+    wrong = EngineSettings(drafter=None if ENGINES[name].drafts else NGRAM)
+    with pytest.raises(UsageError, match="needs a drafter" if ENGINES[name].drafts else "drafts nothing"):
+        build(name, NO_VERIFIER, wrong)
 
-    for name, target in ENGINES.items():
-        module, _, attribute = target.partition(":")
-        assert getattr(importlib.import_module(module), attribute).name == name
+
+@pytest.mark.parametrize("name", list(ENGINES))
+def test_the_file_and_the_class_of_an_engine_are_named_after_it(name: str) -> None:
+    assert engine_class(name).kind is ENGINES[name]  # type: ignore[attr-defined]
 
 
 def test_listing_engines_loads_no_mlx() -> None:

@@ -80,7 +80,7 @@ def test_bad_overrides_are_refused_in_one_line(override: str, said: str) -> None
         ("mac-code", "arms.fused.drafter=3", "no such key"),
         ("mac-native-baseline", "arms.native.drafter.block_size=3", "has no drafter"),
         ("peer-speculative-gemma3", "arms.fused_model.drafter.bits=7", "drafter.bits"),
-        ("mac-code", "arms.fused.drafter.bits=4", "bits are for kind model"),
+        ("mac-code", "arms.fused.drafter.bits=4", "or set kind model"),
     ],
 )
 def test_keys_of_nested_tables_are_checked(preset: str, override: str, said: str) -> None:

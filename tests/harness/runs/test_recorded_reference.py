@@ -1,7 +1,6 @@
 """Which recording a parity run is held to, what is said when none fits, and that the shipped one can be made again."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -9,9 +8,8 @@ from harness.base.errors import CannotRunError, UsageError
 from harness.checks.mlx.record_drafts import record
 from harness.cli import run
 from harness.engines.mlx.drafters.load import load_drafter
-from harness.engines.registry import DrafterRequest
 from harness.plans.kinds import plan_of
-from harness.plans.preset import ParityPreset
+from harness.plans.preset import ParityPreset, RuntimeSpec
 from harness.plans.preset_file import load_preset, preset_of_flags
 from harness.runs.loaded_verifier import Lab, open_lab
 from harness.runs.recorded_reference import find_recording
@@ -108,8 +106,8 @@ def test_the_command_holds_the_drafter_to_it_or_says_why_it_cannot(
 @pytest.mark.torch
 def test_pytorch_proposes_again_what_was_recorded(lab: Lab) -> None:
     preset = preset_with("samples=2")
-    request: Any = DrafterRequest("dflash-torch", preset.drafter, preset.block_size, dtype=preset.reference.dtype)
-    made = record(lab.verifier, load_drafter(request, lab.verifier), prompts_of(preset, lab), blocks=3, block_size=8)
+    spec = preset.drafter_as(RuntimeSpec(kind="dflash-torch"))
+    made = record(lab.verifier, load_drafter(spec, lab.verifier), prompts_of(preset, lab), spec, blocks=3)
     for again, shipped in zip(made, found(lab).streams, strict=False):
         assert again.prompt == shipped.prompt
         assert again.tokens == shipped.tokens[: len(again.tokens)]

@@ -11,7 +11,7 @@ from harness.engines.mlx.bounded.forward import Backbone, take_apart
 from harness.engines.mlx.bounded.layout import LayerRule
 from harness.engines.mlx.bounded.restoration import Restorer, make_restorer, resolve_restoration
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import EngineSettings
+from harness.engines.spec import EngineSettings
 from reports.records.measurement import Restoration
 
 
@@ -52,18 +52,18 @@ def bound(verifier: Verifier, settings: EngineSettings) -> BoundedVerifier | Non
     """The bounded verifier that `settings` ask for; None for restoration `none`, which bounds nothing.
 
     Raises:
-        UsageError: exact layers, sink or window that the model does not have or that mean nothing.
+        UsageError: exact layers that the model does not have.
         ModelError: the f_theta is missing, damaged or made for another verifier.
         EngineError: nothing could be evicted or restored, or the model's family cannot be run layer by layer.
     """
-    request, facts = settings.restoration, verifier.facts
-    restoration = resolve_restoration(request, facts.layer_types)
+    spec, facts = settings.restoration, verifier.facts
+    restoration = resolve_restoration(spec, facts.layer_types)
     if restoration.mode == "none":
         return None
     backbone = take_apart(verifier.model, facts.architecture)
     restorer: Restorer
-    if restoration.mode == "f_theta":
-        restorer, restoration = load_f_theta(request, restoration, verifier)
+    if spec.f_theta is not None:
+        restorer, restoration = load_f_theta(spec.f_theta, restoration, verifier)
     else:
         restorer = make_restorer(restoration.mode)
     rules = layer_rules(restoration, restorer, [layer.native_window for layer in facts.kv_layers])

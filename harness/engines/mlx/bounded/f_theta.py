@@ -20,11 +20,11 @@ from harness.base.errors import EngineError, ModelError
 from harness.engines.mlx.bounded.layout import Policy
 from harness.engines.mlx.bounded.restoration import Evicted
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import RestorationRequest
 from harness.models.f_theta_folder import WEIGHTS, FThetaManifest, read_manifest
 from harness.models.folder.digest import weights_digest
 from harness.models.resolve import resolve
-from reports.records.measurement import Restoration, RestorationMode
+from reports.records.measurement import Restoration
+from reports.restorations import RestorationMode
 
 FEATURE_LIMIT = 60_000.0
 """Normalised features are clipped to this, which float16 can hold (65504)."""
@@ -59,18 +59,15 @@ class Projection:
         return self.finishers[layer](shaped[0], first), shaped[1]
 
 
-def load_f_theta(
-    request: RestorationRequest, restoration: Restoration, verifier: Verifier
-) -> tuple["FTheta", Restoration]:
-    """The f_theta that `request` names, on `verifier`, and `restoration` with its digest and its bytes a position.
+def load_f_theta(name: str, restoration: Restoration, verifier: Verifier) -> tuple["FTheta", Restoration]:
+    """The f_theta called `name`, on `verifier`, and `restoration` with its digest and its bytes a position.
 
     Raises:
         ModelError: it is missing, damaged or made for another verifier.
         EngineError: every layer it could restore is exact, or the verifier's family is unknown to it.
     """
-    assert request.f_theta is not None
     assert restoration.residency is not None
-    found = resolve(request.f_theta)
+    found = resolve(name)
     manifest = read_manifest(found.folder)
     if manifest.weights != found.weights:
         raise ModelError(f"{found.folder}: the weights are not those its manifest names; copy the folder again")

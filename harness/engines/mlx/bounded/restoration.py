@@ -6,14 +6,15 @@ output must equal the oracle's. `ablate` puts back nothing: the control that sho
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import mlx.core as mx
 
 from harness.base.errors import EngineError, UsageError
 from harness.engines.mlx.bounded.layout import Policy
-from harness.engines.registry import RestorationRequest
-from reports.records.measurement import Restoration, RestorationMode
+from harness.engines.spec import RestorationSpec
+from reports.records.measurement import Restoration
+from reports.restorations import RESTORATIONS, RestorationMode
 
 
 @dataclass(frozen=True)
@@ -157,41 +158,28 @@ def make_restorer(mode: RestorationMode) -> Restorer:
     return RESTORERS[mode]()
 
 
-def resolve_restoration(request: RestorationRequest, layer_types: Sequence[str]) -> Restoration:
-    """What `request` means on a model with these layer types, as it goes into the report.
+def resolve_restoration(spec: RestorationSpec, layer_types: Sequence[str]) -> Restoration:
+    """What `spec` means on a model with these layer types, as it goes into the report.
 
     Raises:
-        UsageError: a layer the model does not have, a layer type it does not have, or sink or window out of range.
+        UsageError: a layer or a layer type that the model does not have.
         EngineError: every layer is exact, so that nothing could be evicted.
     """
-    if request.mode == "none":
-        if request.exact_layers not in ("none", ()):
-            raise UsageError("exact_layers: mean nothing with restoration none, which evicts nothing; leave them out")
-        return Restoration(mode="none")
-    if request.sink < 0 or request.window < 1:
-        raise UsageError(f"sink {request.sink}, window {request.window}: sink is 0 or more and window 1 or more")
-    if (request.mode == "f_theta") != (request.f_theta is not None):
-        raise UsageError(f"restoration {request.mode}: f_theta names its weights, and no other mode has any")
-    if request.residency == "transient" and request.mode != "f_theta":
-        raise UsageError(f"restoration {request.mode}: residency transient is for f_theta, which can rebuild K/V")
-    exact = exact_layers(request.exact_layers, layer_types)
+    mode, does = spec.restoration, RESTORATIONS[spec.restoration]
+    if not does.evicts:
+        return Restoration(mode=mode)
+    exact = exact_layers(spec.exact_layers, layer_types)
     if len(exact) == len(layer_types):
-        raise EngineError(f"restoration {request.mode}: all {len(exact)} layers are exact, so nothing would be evicted")
+        raise EngineError(f"restoration {mode}: all {len(exact)} layers are exact, so nothing would be evicted")
+    residency = spec.residency or ("transient" if does.learned else "resident")
     return Restoration(
-        mode=request.mode,
+        mode=mode,
         exact_layers=exact,
-        sink=request.sink,
-        window=request.window,
-        eviction=request.eviction,
-        residency=_residency(request),
+        sink=spec.sink,
+        window=spec.window,
+        eviction=spec.eviction,
+        residency=residency if does.restores else None,
     )
-
-
-def _residency(request: RestorationRequest) -> Literal["resident", "transient"] | None:
-    """As asked; by default f_theta is transient, and what is put back otherwise stays."""
-    if request.mode == "ablate":
-        return None
-    return request.residency or ("transient" if request.mode == "f_theta" else "resident")
 
 
 def exact_layers(spec: tuple[int, ...] | str, layer_types: Sequence[str]) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from typing import ClassVar
 import mlx.core as mx
 
 from harness.engines.mlx.drafters.base import DraftCounters
+from reports.drafters import DRAFTERS
 from reports.records.recorded_drafts import RecordedDrafts
 
 
@@ -39,7 +40,7 @@ class RecordedDrafter:
     """A recording in the place of the drafter it was made of, which reads `layers` of the verifier."""
 
     single_graph: ClassVar[bool] = False
-    name: ClassVar[str] = "dflash"
+    name: ClassVar[str] = DRAFTERS["dflash-torch"].name
 
     def __init__(self, recorded: RecordedDrafts, layers: tuple[int, ...]) -> None:
         self._recorded = recorded

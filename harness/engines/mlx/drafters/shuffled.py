@@ -11,6 +11,7 @@ from typing import ClassVar
 import mlx.core as mx
 
 from harness.engines.mlx.drafters.base import Draft, DraftCounters, Drafter
+from reports.drafters import SHUFFLED
 
 
 @dataclass
@@ -55,7 +56,7 @@ class ShuffledDrafter:
     @property
     def name(self) -> str:
         """The inner name, marked."""
-        return f"shuffled {self._inner.name}"
+        return SHUFFLED + self._inner.name
 
     @property
     def runtime(self) -> str:

@@ -13,7 +13,8 @@ from harness.engines.base import Block, DecodeLimit, Session, SessionStats
 from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.step_loop import check_limit
-from harness.engines.registry import EngineSettings
+from harness.engines.spec import EngineSettings
+from reports.engines import ENGINES, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
 
 # `mlx_lm.generate` names a function of the package, too; the module is meant.
@@ -32,15 +33,9 @@ class ArSession:
 class ArEngine:
     """Greedy decoding with nothing of ours in the way; run a second time it is the null arm."""
 
-    name: ClassVar[str] = "ar"
-    decode_loop: ClassVar[str] = "generate_step"
+    kind: ClassVar[EngineKind] = ENGINES["ar"]
 
     def __init__(self, verifier: Verifier, settings: EngineSettings) -> None:
-        """Raises: EngineError: a restoration is asked for."""
-        if settings.restoration.mode != "none":
-            raise EngineError(
-                f"{self.name} restores nothing; restoration {settings.restoration.mode} needs incremental"
-            )
         self._model = verifier.model
         self._chunk = settings.prefill_chunk
 
@@ -83,5 +78,5 @@ class ArEngine:
 
 def _own(session: Session) -> ArSession:
     if not isinstance(session, ArSession):
-        raise EngineError("ar was given a session of another engine")
+        raise EngineError(f"{ArEngine.kind.name} was given a session of another engine")
     return session

@@ -18,6 +18,7 @@ from harness.engines.mlx.engines.speculative import SpeculativeEngine, Speculati
 from harness.engines.mlx.engines.stream_cache import ModelKv
 from harness.engines.mlx.verifier.plain_caches import native_caches
 from harness.engines.mlx.verifier.rollback import Snapshot
+from reports.engines import ENGINES, EngineKind
 
 CARRY_BLOCKS = 2
 """Blocks' worth of carried tokens after which one block drafts nothing, so that all it feeds is kept."""
@@ -26,9 +27,7 @@ CARRY_BLOCKS = 2
 class FusedCarryEngine(SpeculativeEngine):
     """Snapshot, roll back everything, carry what was committed."""
 
-    name: ClassVar[str] = "fused-carry"
-    decode_loop: ClassVar[str] = "fused_carry_block"
-    restores: ClassVar[bool] = False
+    kind: ClassVar[EngineKind] = ENGINES["fused-carry"]
 
     @property
     def rollback(self) -> str:
@@ -44,7 +43,7 @@ class FusedCarryEngine(SpeculativeEngine):
 
         Without a bound a drafter that is always wrong would make the carry, and the forward, grow with the stream.
         """
-        if len(session.carry) >= CARRY_BLOCKS * self._request.block_size:
+        if len(session.carry) >= CARRY_BLOCKS * self._spec.block_size:
             limit = 0
         with watch.stage("rollback"):
             snapshots = [Snapshot.take(cache) for cache in caches_of(session)] if limit else []

@@ -16,7 +16,8 @@ from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.native import chunks, native_prefill, native_step
 from harness.engines.mlx.verifier.step_loop import step_loop, token_of
-from harness.engines.registry import EngineSettings
+from harness.engines.spec import EngineSettings
+from reports.engines import ENGINES, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
 
 
@@ -37,8 +38,7 @@ class EvictingSession:
 class IncrementalEngine:
     """Restoration `identity`, `ablate` and `f_theta` over an evicting cache; `none` over the model's own caches."""
 
-    name: ClassVar[str] = "incremental"
-    decode_loop: ClassVar[str] = "incremental_step"
+    kind: ClassVar[EngineKind] = ENGINES["incremental"]
 
     def __init__(self, verifier: Verifier, settings: EngineSettings) -> None:
         """Check everything that can be checked before a prompt is read.
@@ -100,5 +100,5 @@ def _step(token: mx.array, session: EvictingSession) -> mx.array:
 
 def _own(session: Session) -> EvictingSession:
     if not isinstance(session, EvictingSession):
-        raise EngineError("incremental was given a session of another engine")
+        raise EngineError(f"{IncrementalEngine.kind.name} was given a session of another engine")
     return session

@@ -27,7 +27,8 @@ from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.native import native_prefill
 from harness.engines.mlx.verifier.step_loop import check_limit, token_of
-from harness.engines.registry import EngineSettings
+from harness.engines.spec import EngineSettings
+from reports.engines import ENGINES, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
 
 mlx_generate = import_module("mlx_lm.generate")
@@ -65,30 +66,24 @@ class Observed:
 class MlxLmSpeculativeEngine:
     """A small model drafts, the verifier reads its drafts in one forward; drafts never wait for the host."""
 
-    name: ClassVar[str] = "mlx-lm-speculative"
-    decode_loop: ClassVar[str] = "speculative_generate_step"
+    kind: ClassVar[EngineKind] = ENGINES["mlx-lm-speculative"]
 
     def __init__(self, verifier: Verifier, settings: EngineSettings, drafter: ModelDrafter | None = None) -> None:
         """Load the draft model, unless a loaded one is given.
 
         Raises:
-            EngineError: a restoration is asked for, another kind of drafter than `model`, or another graph than the
-                one the function has.
+            EngineError: another kind of drafter than `model` is asked for, or another graph than the function has.
             ModelError: the draft model is missing or of no kind that can be run.
         """
-        if settings.restoration.mode != "none":
-            raise EngineError(
-                f"{self.name} restores nothing; restoration {settings.restoration.mode} needs incremental"
-            )
-        request = settings.drafter
-        if request is None or request.kind != "model" or request.shuffle_seed is not None:
-            raise EngineError(f"{self.name} drafts with a small model as it is; set the drafter's kind to model")
-        if request.graph != "single":
-            raise EngineError(f"{self.name} evaluates drafts and verification together; set the drafter's graph single")
-        loaded = drafter or load_drafter(request, verifier)
+        name, spec = self.kind.name, settings.drafter
+        if spec is None or spec.kind != "model" or spec.shuffle_seed is not None:
+            raise EngineError(f"{name} drafts with a small model as it is; set the drafter's kind to model")
+        if spec.graph != "single":
+            raise EngineError(f"{name} evaluates drafts and verification together; set the drafter's graph single")
+        loaded = drafter or load_drafter(spec, verifier)
         if not isinstance(loaded, ModelDrafter):
-            raise EngineError(f"{self.name} cannot draft with {loaded.name}; set the drafter's kind to model")
-        self._model, self._drafter, self._request = verifier.model, loaded, request
+            raise EngineError(f"{name} cannot draft with {loaded.name}; set the drafter's kind to model")
+        self._model, self._drafter, self._spec = verifier.model, loaded, spec
         self._chunk = settings.prefill_chunk
 
     @property
@@ -104,8 +99,8 @@ class MlxLmSpeculativeEngine:
             weights=self._drafter.weights,
             runtime=self._drafter.runtime,
             dtype=self._drafter.dtype,
-            bits=self._request.bits,
-            block_size=self._request.block_size,
+            bits=self._spec.bits,
+            block_size=self._spec.block_size,
             rollback="trim_prompt_cache",
             graph="single",
         )
@@ -171,7 +166,7 @@ class MlxLmSpeculativeEngine:
             mx.array([own.first_token], mx.uint32),
             verifying,
             drafting,
-            num_draft_tokens=self._request.block_size - 1,
+            num_draft_tokens=self._spec.block_size - 1,
             max_tokens=max_tokens,
             prompt_cache=held,
         )
@@ -192,5 +187,5 @@ def _block(steps: Iterator[Step], room: int, limit: DecodeLimit) -> tuple[tuple[
 
 def _own(session: Session) -> PeerSession:
     if not isinstance(session, PeerSession):
-        raise EngineError("mlx-lm-speculative was given a session of another engine")
+        raise EngineError(f"{MlxLmSpeculativeEngine.kind.name} was given a session of another engine")
     return session

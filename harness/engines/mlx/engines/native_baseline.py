@@ -13,7 +13,8 @@ from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.native import native_prefill, native_step
 from harness.engines.mlx.verifier.step_loop import step_loop, token_of
-from harness.engines.registry import EngineSettings
+from harness.engines.spec import EngineSettings
+from reports.engines import ENGINES, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
 
 
@@ -33,15 +34,9 @@ class NativeSession:
 class NativeBaselineEngine:
     """What an arm labelled `native_ar_baseline` runs."""
 
-    name: ClassVar[str] = "native-baseline"
-    decode_loop: ClassVar[str] = "native_step"
+    kind: ClassVar[EngineKind] = ENGINES["native-baseline"]
 
     def __init__(self, verifier: Verifier, settings: EngineSettings) -> None:
-        """Raises: EngineError: a restoration is asked for."""
-        if settings.restoration.mode != "none":
-            raise EngineError(
-                f"{self.name} restores nothing; restoration {settings.restoration.mode} needs incremental"
-            )
         self._model = verifier.model
         self._chunk = settings.prefill_chunk
 
@@ -62,13 +57,13 @@ class NativeBaselineEngine:
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
         """One token a block."""
-        own = native_session(session, self.name)
+        own = native_session(session, self.kind.name)
         return step_loop(own.first, lambda token: native_step(self._model, own.caches, token), limit)
 
     def stats(self, session: Session) -> SessionStats:
         """Bytes of the caches; nothing is ever evicted by us. Waits for a step dispatched ahead of a stop token."""
         mx.synchronize()
-        return SessionStats(0, 0, 0.0, 0.0, kv_bytes(native_session(session, self.name).caches), ())
+        return SessionStats(0, 0, 0.0, 0.0, kv_bytes(native_session(session, self.kind.name).caches), ())
 
 
 def native_session(session: Session, engine: str) -> NativeSession:

@@ -23,7 +23,8 @@ from harness.engines.mlx.verifier.hidden_states import LayerOutputs
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.native import chunks
 from harness.engines.mlx.verifier.step_loop import check_limit, token_of
-from harness.engines.registry import DrafterRequest, EngineSettings
+from harness.engines.spec import EngineSettings, misfit
+from reports.engines import EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
 
 AUX = "aux"
@@ -58,11 +59,9 @@ class Verified:
 
 
 class SpeculativeEngine(ABC):
-    """A verifier, a drafter and a way to roll back; `restores` says whether it can bound its cache, too."""
+    """A verifier, a drafter and a way to roll back; an engine whose kind bounds its cache can restore, too."""
 
-    name: ClassVar[str]
-    decode_loop: ClassVar[str]
-    restores: ClassVar[bool]
+    kind: ClassVar[EngineKind]
 
     def __init__(self, verifier: Verifier, settings: EngineSettings, drafter: Drafter | None = None) -> None:
         """Load the drafter, unless a loaded one is given; check what can be checked before a prompt is read.
@@ -74,17 +73,16 @@ class SpeculativeEngine(ABC):
                 that cannot be rolled back.
             ModelError: the weights of drafter or f_theta are missing or of no kind that can be run.
         """
-        if settings.restoration.mode != "none" and not self.restores:
-            raise EngineError(f"{self.name} restores nothing; use fused or incremental")
-        if settings.drafter is None:
-            raise EngineError(f"{self.name} needs a drafter; set its kind, for example ngram")
+        fault = misfit(self.kind, settings.restoration, settings.drafter)
+        if settings.drafter is None or fault is not None:
+            raise EngineError(str(fault))
         self._model = verifier.model
-        self._request: DrafterRequest = settings.drafter
+        self._spec = settings.drafter
         self._bounded = bound(verifier, settings)
         self._chunk = settings.prefill_chunk if self._bounded is None else self._bounded.chunk
-        _check_block(self._request.block_size, self._bounded)
+        _check_block(self._spec.block_size, self._bounded)
         self._drafter = drafter or load_drafter(settings.drafter, verifier)
-        if self._request.graph == "single" and not self._drafter.single_graph:
+        if self._spec.graph == "single" and not self._drafter.single_graph:
             raise EngineError(f"drafter {self._drafter.name} proposes outside MLX's graph; use graph two_phase")
         self._outputs = LayerOutputs(self._model, self._drafter.layers)
         self.make_kv()
@@ -115,10 +113,10 @@ class SpeculativeEngine(ABC):
             weights=self._drafter.weights,
             runtime=self._drafter.runtime,
             dtype=self._drafter.dtype,
-            bits=self._request.bits,
-            block_size=self._request.block_size,
+            bits=self._spec.bits,
+            block_size=self._spec.block_size,
             rollback=self.rollback,
-            graph=self._request.graph,
+            graph=self._spec.graph,
         )
 
     def prefill(self, tokens: Sequence[int]) -> SpeculativeSession:
@@ -136,7 +134,7 @@ class SpeculativeEngine(ABC):
             mx.clear_cache()
         first = token_of(mx.argmax(logits[0, -1]))
         kv.end_prompt()
-        return SpeculativeSession(self.name, kv, draft, first, watch.total(AUX))
+        return SpeculativeSession(self.kind.name, kv, draft, first, watch.total(AUX))
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
         """Blocks until the limit or a stop token; no block drafts beyond the limit."""
@@ -146,7 +144,7 @@ class SpeculativeEngine(ABC):
         while emitted < limit.max_new_tokens and last not in limit.stop_tokens:
             room = limit.max_new_tokens - emitted
             watch = Stopwatch()
-            block = self.block(own, last, min(self._request.block_size, room) - 1, limit, watch)
+            block = self.block(own, last, min(self._spec.block_size, room) - 1, limit, watch)
             ended = now()
             stages = {f"{stage}_s": watch.total(stage) for stage in STAGES}
             yield Block(block.tokens, block.drafted, block.accepted, **stages, seconds=ended - began)
@@ -168,7 +166,7 @@ class SpeculativeEngine(ABC):
         lazy: mx.array | None = None
         drafts: list[int] = []
         with watch.stage("draft"):
-            if limit and self._request.graph == "single" and isinstance(draft, GraphDraft):
+            if limit and self._spec.graph == "single" and isinstance(draft, GraphDraft):
                 lazy = draft.propose_lazily(last, limit)
             elif limit:
                 drafts = draft.propose(last, limit)
@@ -186,8 +184,8 @@ class SpeculativeEngine(ABC):
             return Verified(drafts, token_ids(choices), features)
 
     def _own(self, session: Session) -> SpeculativeSession:
-        if not isinstance(session, SpeculativeSession) or session.engine != self.name:
-            raise EngineError(f"{self.name} was given a session of another engine")
+        if not isinstance(session, SpeculativeSession) or session.engine != self.kind.name:
+            raise EngineError(f"{self.kind.name} was given a session of another engine")
         return session
 
 

@@ -1,7 +1,5 @@
 import pytest
 
-from gate.rules.files.kind import ENGINES
-from harness.engines.registry import ENGINES as RUN
 from reports.report import Imported
 from tests.gate.asking import ask
 from tests.gate.edits import edit_arm
@@ -12,10 +10,6 @@ NIAH = measured_niah(Setup(samples=2, repeats=1))
 PARITY = measured_parity(Setup(samples=2))
 
 CODECS = measured_kv_quant(Setup(samples=2))
-
-
-def test_the_gate_knows_every_engine_there_is():
-    assert set(RUN) <= ENGINES
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import pytest
 from gate.judging.judge import conclude
 from gate.render.report_header import header_of
 from gate.render.tables.parity_counts import summarise_parity
-from gate.rules.parity.recorded_reference import RECORDED as RECORDED_KIND
 from gate.rules.parity.recorded_reference import recording_faults
 from gate.rules.parity.shown_parity import parity_key, parity_shown
 from harness.plans.preset import ParityPreset
 from harness.plans.preset_file import load_preset, preset_names
+from reports.drafters import RECORDED as RECORDED_KIND
 from reports.records.drafter_parity import ParityBlock, ParityResult, Recording
 from reports.records.plan import prompts_digest
 from reports.records.provenance import Package

@@ -13,7 +13,7 @@ from harness.checks.mlx.compare_drafters import compare
 from harness.engines.mlx.drafters.load import load_drafter
 from harness.engines.mlx.verifier.architecture import read_facts
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import DrafterRequest
+from harness.engines.spec import DrafterSpec
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
 from tests.harness.lively_models import lively_gemma4
 from tests.harness.tiny_models import SHAPE, prompt_of, verifier_of
@@ -35,8 +35,8 @@ def quantised(bits: int) -> Verifier:
     return Verifier(model, None, read_facts(model, {"model_type": "llama"}, {0}))
 
 
-def request(kind: Any, folder: Path, dtype: Any) -> DrafterRequest:
-    return DrafterRequest(kind, model=str(folder), block_size=8, dtype=dtype)
+def spec_of(kind: str, folder: Path, dtype: Any = None, block_size: int = 8) -> DrafterSpec:
+    return DrafterSpec(kind=kind, model=str(folder), block_size=block_size, dtype=dtype)
 
 
 @pytest.mark.torch
@@ -44,8 +44,8 @@ def request(kind: Any, folder: Path, dtype: Any) -> DrafterRequest:
 def test_float32_agrees_beside_a_quantised_verifier_in_bfloat16(bits: int, tmp_path: Path) -> None:
     """The drafters share a head in bfloat16; computed in it, one token in a few dozen would be a tie."""
     verifier, folder = quantised(bits), write_checkpoint(tmp_path, hidden_size=64)
-    sides = [load_drafter(request(kind, folder, "float32"), verifier) for kind in ("dflash-torch", "dflash")]
-    result = compare(verifier, *sides, PROMPTS, blocks=12, block_size=8)
+    sides = [load_drafter(spec_of(kind, folder, "float32"), verifier) for kind in ("dflash-torch", "dflash")]
+    result = compare(verifier, *sides, PROMPTS, spec_of("dflash", folder), blocks=12)
     assert len(result.blocks) == 36
     assert [block.candidate_tokens for block in result.blocks] == [block.reference_tokens for block in result.blocks]
     assert len({block.candidate_tokens for block in result.blocks}) > 12
@@ -54,14 +54,14 @@ def test_float32_agrees_beside_a_quantised_verifier_in_bfloat16(bits: int, tmp_p
 @pytest.mark.torch
 def test_every_prompt_done_is_told(tmp_path: Path) -> None:
     verifier, folder, told = lively_gemma4(), write_checkpoint(tmp_path), []
-    sides = [load_drafter(request(kind, folder, "float32"), verifier) for kind in ("dflash-torch", "dflash")]
-    compare(verifier, *sides, PROMPTS, blocks=1, block_size=4, compared=told.append)
+    sides = [load_drafter(spec_of(kind, folder, "float32"), verifier) for kind in ("dflash-torch", "dflash")]
+    compare(verifier, *sides, PROMPTS, spec_of("dflash", folder, block_size=4), blocks=1, compared=told.append)
     assert told == [1, 2, 3]
 
 
 def test_arms_share_the_drafter_that_is_loaded(tmp_path: Path) -> None:
     verifier, folder = quantised(4), write_checkpoint(tmp_path, hidden_size=64)
-    first = load_drafter(request("dflash", folder, None), verifier)
-    assert load_drafter(DrafterRequest("dflash", model=str(folder), block_size=4), verifier) is first
-    assert load_drafter(request("dflash", folder, "float32"), verifier) is not first
-    assert load_drafter(request("dflash", folder, None), quantised(4)) is not first
+    first = load_drafter(spec_of("dflash", folder), verifier)
+    assert load_drafter(spec_of("dflash", folder, block_size=4), verifier) is first
+    assert load_drafter(spec_of("dflash", folder, "float32"), verifier) is not first
+    assert load_drafter(spec_of("dflash", folder), quantised(4)) is not first

@@ -13,7 +13,8 @@ from harness.engines.mlx.drafters.replay import ReplayDrafter, Spoil, spoils
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.engines.fused_carry import FusedCarryEngine
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import DrafterRequest, EngineSettings, build
+from harness.engines.registry import build
+from harness.engines.spec import DrafterSpec, EngineSettings
 from tests.harness.lively_models import lively_gemma, lively_gemma4
 from tests.harness.tiny_models import VOCAB, prompt_of, tiny_llama
 
@@ -44,7 +45,7 @@ def run(engine: FusedEngine | FusedCarryEngine, prompt: list[int], limit: Decode
 
 
 def settings(size: int, **changes: object) -> EngineSettings:
-    return EngineSettings(prefill_chunk=16, drafter=DrafterRequest("ngram", block_size=size, **changes))
+    return EngineSettings(prefill_chunk=16, drafter=DrafterSpec(kind="ngram", block_size=size, **changes))
 
 
 def replaying(name: str, verifier: Verifier, whole: list[int], spoil: Spoil, size: int, graph: str = "two_phase"):
@@ -144,7 +145,7 @@ def test_where_mlx_lm_s_own_speculative_decoding_diverges_ours_does_not() -> Non
         prompt, stream = prompt_of(length), list(oracle("gemma", length))
         theirs = speculative_generate_step(mx.array(prompt), verifier.model, drafting.model, max_tokens=TOKENS)
         wrong_streams += [int(token) for token, *_ in theirs] != stream
-        request = DrafterRequest("model", model="unused", block_size=3)
+        request = DrafterSpec(kind="model", model="unused", block_size=3)
         drafter = ModelDrafter(drafting, None, verifier, 16)
         engine = FusedEngine(verifier, EngineSettings(prefill_chunk=16, drafter=request), drafter)
         assert run(engine, prompt, DecodeLimit(TOKENS, {}))[0] == stream

@@ -11,7 +11,8 @@ from harness.engines.mlx.drafters.replay import ReplayDrafter, spoils
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.engines.fused_carry import FusedCarryEngine
 from harness.engines.mlx.verifier.load import Verifier, load_verifier
-from harness.engines.registry import DrafterRequest, EngineSettings, build
+from harness.engines.registry import build
+from harness.engines.spec import DrafterSpec, EngineSettings
 from harness.models.model_text import ModelText
 from harness.models.resolve import resolve
 from workloads.code import Code
@@ -45,7 +46,7 @@ def oracle(model: str) -> list[int]:
 def test_no_stream_diverges(model: str, engine_class: type[FusedEngine], spoilt: str) -> None:
     known, loaded = oracle(model), verifier(model)
     drafter = ReplayDrafter([*prompt(model), *known], spoils(loaded.facts.vocab, seed=1)[spoilt])
-    engine = engine_class(loaded, EngineSettings(drafter=DrafterRequest("ngram", block_size=4)), drafter)
+    engine = engine_class(loaded, EngineSettings(drafter=DrafterSpec(kind="ngram", block_size=4)), drafter)
     session = engine.prefill(prompt(model))
     blocks = list(engine.decode(session, DecodeLimit(TOKENS, {})))
     stream = [session.first_token, *(token for block in blocks for token in block.tokens)]

@@ -8,7 +8,7 @@ from harness.checks.mlx.fork import fork
 from harness.checks.mlx.lossless_run import DRAFTS, ENGINES, Prompt, decode
 from harness.engines.base import DecodeLimit
 from harness.engines.mlx.drafters.ngram import NgramDrafter
-from harness.engines.registry import DrafterRequest, EngineSettings
+from harness.engines.spec import DrafterSpec, EngineSettings
 from tests.harness.lively_models import lively_gemma
 from tests.harness.tiny_models import prompt_of
 
@@ -32,7 +32,7 @@ def test_every_cell_of_a_small_matrix_is_exact() -> None:
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_fork_decodes_as_a_fresh_prefill_and_leaves_its_source_alone(name: str) -> None:
     prompt = prompt_of(37)
-    settings = EngineSettings(drafter=DrafterRequest("ngram", block_size=4))
+    settings = EngineSettings(drafter=DrafterSpec(kind="ngram", block_size=4))
     engine = ENGINES[name](lively_gemma(), settings, NgramDrafter())
     source = engine.prefill(prompt)
     fresh, _ = decode(engine, engine.prefill(prompt), TOKENS)
@@ -47,7 +47,7 @@ def test_a_drafter_that_reads_hidden_states_cannot_be_forked() -> None:
     class Reading(NgramDrafter):
         layers = (1,)
 
-    settings = EngineSettings(drafter=DrafterRequest("ngram", block_size=4))
+    settings = EngineSettings(drafter=DrafterSpec(kind="ngram", block_size=4))
     engine = ENGINES["fused"](lively_gemma(), settings, NgramDrafter())
     with pytest.raises(EngineError, match="hidden states"):
         fork(engine.prefill(prompt_of(9)), Reading(), prompt_of(9))

@@ -11,7 +11,7 @@ from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
 from harness.engines.mlx.drafters.load import load_drafter
 from harness.engines.mlx.drafters.recorded import RecordedDrafter
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import DrafterRequest
+from harness.engines.spec import DrafterSpec
 from reports.records.drafter_parity import ParityResult
 from reports.records.recorded_drafts import RecordedDrafts
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
@@ -27,10 +27,14 @@ def verifier() -> Verifier:
     return lively_gemma4()
 
 
+def spec_of(block_size: int) -> DrafterSpec:
+    return DrafterSpec(kind="dflash", model="a checkpoint", block_size=block_size)
+
+
 @pytest.fixture(scope="module")
 def drafter(verifier: Verifier, tmp_path_factory: pytest.TempPathFactory) -> Drafter:
     folder = write_checkpoint(tmp_path_factory.mktemp("drafter"))
-    return load_drafter(DrafterRequest("dflash", model=str(folder), block_size=BLOCK_SIZE), verifier)
+    return load_drafter(spec_of(BLOCK_SIZE).replace(model=str(folder)), verifier)
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +50,13 @@ def recorded(verifier: Verifier, drafter: Drafter) -> RecordedDrafts:
         made_with="torch",
         seed=0,
         items=3,
-        streams=record(verifier, drafter, PROMPTS, blocks=BLOCKS, block_size=BLOCK_SIZE),
+        streams=record(verifier, drafter, PROMPTS, spec_of(BLOCK_SIZE), blocks=BLOCKS),
     )
 
 
 def compared(verifier: Verifier, recorded: RecordedDrafts, candidate: Drafter, block_size: int) -> ParityResult:
     reference = RecordedDrafter(recorded, candidate.layers)
-    return compare(verifier, reference, candidate, PROMPTS, blocks=BLOCKS, block_size=block_size)
+    return compare(verifier, reference, candidate, PROMPTS, spec_of(block_size), blocks=BLOCKS)
 
 
 def test_the_drafter_agrees_with_its_own_recording(

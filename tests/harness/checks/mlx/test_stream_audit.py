@@ -8,7 +8,8 @@ from harness.base.errors import EngineError
 from harness.checks.mlx.stream_audit import audit
 from harness.engines.base import DecodeLimit
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import EngineSettings, build
+from harness.engines.registry import build
+from harness.engines.spec import EngineSettings
 from tests.harness.tiny_models import VOCAB, prompt_of, tiny_gemma, tiny_llama
 
 

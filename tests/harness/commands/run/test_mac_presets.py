@@ -14,7 +14,7 @@ from tests.harness.commands.tiny_runs import tiny_drafter, tiny_gemma4_4bit
 LIKE_OTHERS = ("mac-fused-block4", "mac-code-trim", "mac-parity-bf16")
 """They differ from another by a size or a type alone."""
 NAMES = tuple(
-    pytest.param(name, marks=pytest.mark.torch if load_preset(name).preset.needs_torch() else ())
+    pytest.param(name, marks=pytest.mark.torch if "torch" in load_preset(name).preset.packages() else ())
     for name in preset_names()
     if name.startswith("mac-") and name not in LIKE_OTHERS
 )

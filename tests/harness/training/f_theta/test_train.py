@@ -10,7 +10,7 @@ from harness.base.errors import EngineError, ModelError, UsageError
 from harness.engines.base import DecodeLimit
 from harness.engines.mlx.engines.incremental import IncrementalEngine
 from harness.engines.mlx.verifier.load import load_verifier
-from harness.engines.registry import EngineSettings, RestorationRequest
+from harness.engines.spec import EngineSettings, RestorationSpec
 from harness.models.f_theta_folder import WEIGHTS, read_manifest
 from harness.models.resolve import resolve
 from harness.training.f_theta.train import FThetaJob, FThetaRecipe, train_f_theta
@@ -54,7 +54,7 @@ def test_the_layer_that_is_observed_restores_best_and_the_engine_runs_it(family:
     errors = [fit.values for fit in manifest.fits]
     assert errors[2] == min(errors)
     verifier = load_verifier(folder)
-    request = RestorationRequest("f_theta", sink=2, window=5, f_theta=str(tmp_path / "made"))
+    request = RestorationSpec(restoration="f_theta", sink=2, window=5, f_theta=str(tmp_path / "made"))
     engine = IncrementalEngine(verifier, EngineSettings(restoration=request))
     assert engine.restoration.weights == manifest.weights
     assert engine.restoration.feature_bytes == 64
@@ -97,7 +97,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     train_f_theta(job_of(folder, made), lambda line: None)
 
     def engine_on(verifier: Path, exact: tuple[int, ...] = ()) -> IncrementalEngine:
-        request = RestorationRequest("f_theta", exact, f_theta=str(made))
+        request = RestorationSpec(restoration="f_theta", exact_layers=exact, f_theta=str(made))
         return IncrementalEngine(load_verifier(verifier), EngineSettings(restoration=request))
 
     with pytest.raises(EngineError, match="all 3 layers are exact"):

@@ -18,6 +18,7 @@ from harness.engines.mlx.drafters.base import DraftCounters
 from harness.engines.mlx.drafters.dflash.drafter import check_fit
 from harness.engines.mlx.drafters.dflash.shared_weights import Shared, share
 from harness.engines.mlx.verifier.load import Verifier
+from reports.drafters import DRAFTERS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -57,8 +58,8 @@ class TorchDflashDrafter:
     """The reference plugged into an MLX verifier."""
 
     single_graph: ClassVar[bool] = False
-    name: ClassVar[str] = "dflash"
-    runtime: ClassVar[str] = "torch"
+    name: ClassVar[str] = DRAFTERS["dflash-torch"].name
+    runtime: ClassVar[str] = DRAFTERS["dflash-torch"].runtime
 
     def __init__(self, folder: Path, weights: str | None, verifier: Verifier, dtype: str | None) -> None:
         """Load the weights in `folder` with PyTorch as `dtype`, the checkpoint's own if None.

@@ -12,7 +12,7 @@ from harness.engines.mlx.bounded.restoration import (
     make_restorer,
     resolve_restoration,
 )
-from harness.engines.registry import RestorationRequest
+from harness.engines.spec import RestorationSpec
 from reports.records.measurement import Restoration
 
 TYPES = ("sliding_attention", "sliding_attention", "full_attention")
@@ -33,12 +33,14 @@ def test_layers_the_model_lacks_are_refused(spec: tuple[int, ...] | str) -> None
 
 
 def test_restored_kv_stay_resident_and_ablated_ones_do_not_exist() -> None:
-    identity = resolve_restoration(RestorationRequest("identity", "full_attention", 4, 64, "after"), TYPES)
+    identity = resolve_restoration(
+        RestorationSpec(restoration="identity", exact_layers="full_attention", eviction="after"), TYPES
+    )
     assert identity == Restoration(
         mode="identity", exact_layers=(2,), sink=4, window=64, eviction="after", residency="resident"
     )
-    assert resolve_restoration(RestorationRequest("ablate"), TYPES).residency is None
-    assert resolve_restoration(RestorationRequest(), TYPES) == Restoration(mode="none")
+    assert resolve_restoration(RestorationSpec(restoration="ablate"), TYPES).residency is None
+    assert resolve_restoration(RestorationSpec(), TYPES) == Restoration(mode="none")
 
 
 def test_identity_returns_what_left_and_ablation_refuses_to_return() -> None:

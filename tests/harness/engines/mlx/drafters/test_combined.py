@@ -9,7 +9,8 @@ from harness.engines.base import DecodeLimit
 from harness.engines.mlx.drafters.combined import CombinedDrafter
 from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
 from harness.engines.mlx.drafters.preference import DFLASH, Preference
-from harness.engines.registry import DrafterRequest, EngineSettings, build
+from harness.engines.registry import build
+from harness.engines.spec import DrafterSpec, EngineSettings
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
 from tests.harness.lively_models import lively_gemma
 from tests.harness.tiny_models import prompt_of, tiny_llama
@@ -22,7 +23,7 @@ def test_it_is_lossless(make: object, name: str, shuffle: int | None, tmp_path: 
     assert callable(make)
     verifier, prompt = make(), prompt_of(12) * 3
     folder = str(write_checkpoint(tmp_path))
-    request = DrafterRequest("combined", model=folder, block_size=4, shuffle_seed=shuffle)
+    request = DrafterSpec(kind="combined", model=folder, block_size=4, shuffle_seed=shuffle)
     streams = {}
     for engine in (
         build("ar", verifier, EngineSettings(prefill_chunk=16)),
@@ -30,7 +31,7 @@ def test_it_is_lossless(make: object, name: str, shuffle: int | None, tmp_path: 
     ):
         session = engine.prefill(prompt)
         blocks = list(engine.decode(session, DecodeLimit(40, {})))
-        streams[engine.name] = [session.first_token, *(token for block in blocks for token in block.tokens)]
+        streams[engine.kind.name] = [session.first_token, *(token for block in blocks for token in block.tokens)]
         assert all(block.accepted <= block.drafted <= 3 for block in blocks)
     assert streams["ar"] == streams[name]
     said = engine.drafter

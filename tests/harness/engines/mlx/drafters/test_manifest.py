@@ -8,7 +8,7 @@ import pytest
 from harness.base.errors import EngineError, ModelError
 from harness.engines.mlx.drafters.load import load_drafter
 from harness.engines.mlx.verifier.load import load_verifier
-from harness.engines.registry import DrafterRequest
+from harness.engines.spec import DrafterSpec
 from harness.models.folder.digest import weights_digest
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
 from tests.harness.model_folders import write_folder
@@ -25,7 +25,7 @@ def test_what_a_manifest_means_is_checked(kind: str, tmp_path: Path) -> None:
         "verifier": "tiny",
         "verifier_weights": weights_digest(verifier.folder),
     }
-    request = DrafterRequest(kind, model=str(drafter))  # type: ignore[arg-type]
+    request = DrafterSpec(kind=kind, model=str(drafter))
     manifest = drafter / "manifest.json"
     for changes, error, reason in (
         ({"weights": "sha256:" + "0" * 64}, ModelError, "manifest.json: weights: means sha256:0000000000000000, the"),

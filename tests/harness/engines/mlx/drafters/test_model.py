@@ -6,13 +6,14 @@ import mlx.core as mx
 import pytest
 from mlx_lm import convert
 
-from harness.base.errors import EngineError, UsageError
+from harness.base.errors import EngineError
 from harness.engines.base import DecodeLimit
 from harness.engines.mlx.drafters.model import ModelDraft, ModelDrafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.engines.fused_carry import FusedCarryEngine
 from harness.engines.mlx.verifier.load import Verifier, load_verifier
-from harness.engines.registry import DrafterRequest, EngineSettings, build
+from harness.engines.registry import build
+from harness.engines.spec import DrafterSpec, EngineSettings
 from harness.fetching.fetch import ensure
 from tests.harness.lively_models import lively_gemma, lively_gemma4
 from tests.harness.tiny_models import prompt_of, tiny_llama
@@ -52,7 +53,7 @@ def test_it_goes_on_from_what_was_committed(accepted: int) -> None:
 @pytest.mark.parametrize("drafting", [lively_gemma, lively_gemma4, tiny_llama])
 def test_it_is_lossless(drafting, engine_class, graph: str) -> None:
     verifier, limit, prompt = lively_gemma(), DecodeLimit(40, {}), prompt_of(40)
-    request = DrafterRequest("model", model="unused", block_size=5, graph=graph)
+    request = DrafterSpec(kind="model", model="unused", block_size=5, graph=graph)
     settings = EngineSettings(prefill_chunk=16, drafter=request)
     fused = engine_class(verifier, settings, ModelDrafter(drafting(), None, verifier, 16))
     oracle = build("ar", verifier, EngineSettings(prefill_chunk=16))
@@ -72,12 +73,6 @@ def test_another_vocabulary_is_refused() -> None:
         ModelDrafter(other, None, small, 16)
 
 
-def test_a_model_drafts_in_its_own_type() -> None:
-    request = DrafterRequest("model", model="smollm2-135m", dtype="bfloat16")
-    with pytest.raises(UsageError, match="leave it out"):
-        build("fused", tiny_llama(), EngineSettings(drafter=request))
-
-
 def test_a_rounded_copy_errs_and_is_lossless_all_the_same() -> None:
     """Its drafts come from coarser weights; the verifier, from the same folder, keeps its own."""
     model = ensure("k3-tiny")
@@ -89,7 +84,7 @@ def test_a_rounded_copy_errs_and_is_lossless_all_the_same() -> None:
     expected = [session.first_token, *(block.tokens[0] for block in oracle.decode(session, limit))]
     accepted = {}
     for bits in (None, 2):
-        request = DrafterRequest("model", model="k3-tiny", block_size=4, bits=bits)
+        request = DrafterSpec(kind="model", model="k3-tiny", block_size=4, bits=bits)
         fused = build("fused", verifier, EngineSettings(drafter=request))
         session = fused.prefill(prompt)
         blocks = list(fused.decode(session, limit))
@@ -105,5 +100,3 @@ def test_what_cannot_be_rounded_is_refused(tmp_path: Path) -> None:
     verifier = load_verifier(folder)
     with pytest.raises(EngineError, match=r"quantised already \(affine 4-bit, group 64\)"):
         ModelDrafter.load(folder, "sha256:" + 64 * "0", verifier, 16, bits=3)
-    with pytest.raises(UsageError, match="bits: ngram"):
-        build("fused", verifier, EngineSettings(drafter=DrafterRequest("ngram", bits=4)))

@@ -7,21 +7,21 @@ import pytest
 
 from harness.base.errors import EngineError, UsageError
 from harness.engines.base import DecodeLimit, Engine
-from harness.engines.registry import EngineSettings, RestorationRequest, build
+from harness.engines.registry import build
+from harness.engines.spec import EngineSettings, RestorationSpec
+from reports.engines import ENGINES
 from tests.harness.tiny_models import prompt_of, tiny_gemma, tiny_llama
 
 generate_step = import_module("mlx_lm.generate").generate_step
+STEPPING = [name for name, kind in ENGINES.items() if not kind.drafts]
 CASES = [
-    ("ar", RestorationRequest()),
-    ("native-baseline", RestorationRequest()),
-    ("incremental", RestorationRequest()),
-    ("incremental", RestorationRequest("identity", sink=2, window=5)),
-    ("incremental", RestorationRequest("identity", sink=2, window=5, eviction="after")),
+    *((name, RestorationSpec()) for name in STEPPING),
+    ("incremental", RestorationSpec(restoration="identity", sink=2, window=5)),
+    ("incremental", RestorationSpec(restoration="identity", sink=2, window=5, eviction="after")),
 ]
-LOOPS = {"ar": "generate_step", "native-baseline": "native_step", "incremental": "incremental_step"}
 
 
-@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{case[1].mode}-{case[1].eviction}")
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{case[1].restoration}-{case[1].eviction}")
 def engine(request: pytest.FixtureRequest) -> Engine:
     name, restoration = request.param
     return build(name, tiny_gemma(), EngineSettings(prefill_chunk=16, restoration=restoration))
@@ -73,8 +73,7 @@ def test_bytes_are_counted_after_prefill_and_after_decode(engine: Engine) -> Non
     assert 0 < before < engine.stats(session).kv_bytes
 
 
-def test_its_names_and_its_restoration_are_its_own(engine: Engine) -> None:
-    assert engine.decode_loop == LOOPS[engine.name]
+def test_it_drafts_nothing_and_restores_what_it_was_asked_to(engine: Engine) -> None:
     assert engine.drafter is None
     assert engine.restoration.mode in ("none", "identity")
 
@@ -94,7 +93,7 @@ def test_an_empty_prompt_is_refused(engine: Engine) -> None:
         engine.prefill([])
 
 
-@pytest.mark.parametrize("name", ["ar", "native-baseline"])
+@pytest.mark.parametrize("name", [name for name in STEPPING if not ENGINES[name].bounds])
 def test_a_native_engine_restores_nothing(name: str) -> None:
-    with pytest.raises(EngineError, match="restores nothing"):
-        build(name, tiny_llama(), EngineSettings(restoration=RestorationRequest("identity")))
+    with pytest.raises(UsageError, match="restores nothing"):
+        build(name, tiny_llama(), EngineSettings(restoration=RestorationSpec(restoration="identity")))

@@ -18,7 +18,8 @@ from harness.engines.mlx.drafters.replay import ReplayDraft, ReplayDrafter, spoi
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.verifier.hidden_states import LayerOutputs
 from harness.engines.mlx.verifier.load import Verifier, load_verifier
-from harness.engines.registry import DrafterRequest, EngineSettings, RestorationRequest, build
+from harness.engines.registry import build
+from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec
 from harness.fetching.fetch import ensure
 from harness.models.model_text import ModelText
 from reports.scoring import score
@@ -31,14 +32,14 @@ SIZES = (1, 2, 4, 8, 16)
 TOKENS = 40
 BOUNDS = {"sink": 4, "window": 64}
 REQUESTS = {
-    "transient": RestorationRequest("f_theta", f_theta=F_THETA, residency="transient", **BOUNDS),
-    "resident": RestorationRequest("f_theta", f_theta=F_THETA, residency="resident", **BOUNDS),
-    "exact": RestorationRequest("f_theta", exact_layers=(1,), f_theta=F_THETA, **BOUNDS),
-    "identity": RestorationRequest("identity", **BOUNDS),
-    "ablate": RestorationRequest("ablate", **BOUNDS),
-    "after": RestorationRequest("f_theta", f_theta=F_THETA, eviction="after", **BOUNDS),
+    "transient": RestorationSpec(restoration="f_theta", f_theta=F_THETA, residency="transient", **BOUNDS),
+    "resident": RestorationSpec(restoration="f_theta", f_theta=F_THETA, residency="resident", **BOUNDS),
+    "exact": RestorationSpec(restoration="f_theta", exact_layers=(1,), f_theta=F_THETA, **BOUNDS),
+    "identity": RestorationSpec(restoration="identity", **BOUNDS),
+    "ablate": RestorationSpec(restoration="ablate", **BOUNDS),
+    "after": RestorationSpec(restoration="f_theta", f_theta=F_THETA, eviction="after", **BOUNDS),
 }
-DFLASH, NGRAM = DrafterRequest("dflash", "k3-tiny-dflash"), DrafterRequest("ngram")
+DFLASH, NGRAM = DrafterSpec(kind="dflash", model="k3-tiny-dflash"), DrafterSpec(kind="ngram")
 
 
 @cache
@@ -53,8 +54,8 @@ def needles() -> tuple[Prompt, ...]:
     return tuple(prompt for prompt in made if prompt.prompt_set == "main")
 
 
-def settings_of(name: str, drafter: DrafterRequest | None = None, size: int = 8) -> EngineSettings:
-    sized = None if drafter is None else DrafterRequest(drafter.kind, drafter.model, size, drafter.graph)
+def settings_of(name: str, drafter: DrafterSpec | None = None, size: int = 8) -> EngineSettings:
+    sized = None if drafter is None else drafter.replace(block_size=size)
     return EngineSettings(restoration=REQUESTS[name], drafter=sized)
 
 
@@ -176,9 +177,9 @@ def test_the_needle_is_recalled_by_what_is_restored(name: str, recalled: int) ->
 @pytest.mark.parametrize("kind", ["combined", "model", "single"])
 def test_every_kind_of_drafter_drafts_for_it(kind: str) -> None:
     drafters = {
-        "combined": DrafterRequest("combined", "k3-tiny-dflash"),
-        "model": DrafterRequest("model", "k3-tiny"),
-        "single": DrafterRequest("dflash", "k3-tiny-dflash", graph="single"),
+        "combined": DrafterSpec(kind="combined", model="k3-tiny-dflash"),
+        "model": DrafterSpec(kind="model", model="k3-tiny"),
+        "single": DrafterSpec(kind="dflash", model="k3-tiny-dflash", graph="single"),
     }
     engine = build("fused", tiny(), settings_of("transient", drafters[kind]))
     assert tuple(decode(engine, prompt(), DecodeLimit(TOKENS, {}))[0]) == stepwise("transient")[0]
@@ -202,19 +203,18 @@ def test_it_says_what_it_restores_and_how_it_rolls_back() -> None:
     assert engine.restoration == build("incremental", tiny(), settings_of("exact")).restoration
     assert engine.drafter is not None
     assert engine.drafter.rollback == "settle"
-    assert engine.decode_loop == "fused_block"
 
 
 def test_a_block_longer_than_what_its_layers_can_restore_is_refused() -> None:
-    narrow = RestorationRequest("f_theta", f_theta=F_THETA, sink=4, window=6)
+    narrow = RestorationSpec(restoration="f_theta", f_theta=F_THETA, sink=4, window=6)
     with pytest.raises(EngineError, match="window of 6 before") as caught:
-        build("fused", tiny(), EngineSettings(restoration=narrow, drafter=DrafterRequest("ngram", block_size=8)))
+        build("fused", tiny(), EngineSettings(restoration=narrow, drafter=DrafterSpec(kind="ngram", block_size=8)))
     assert "\n" not in str(caught.value)
-    build("fused", tiny(), EngineSettings(restoration=narrow, drafter=DrafterRequest("ngram", block_size=6)))
+    build("fused", tiny(), EngineSettings(restoration=narrow, drafter=DrafterSpec(kind="ngram", block_size=6)))
 
 
 def test_bounds_that_mean_nothing_are_refused_as_in_the_incremental_engine() -> None:
-    request = RestorationRequest("identity", (9,))
+    request = RestorationSpec(restoration="identity", exact_layers=(9,))
     with pytest.raises(UsageError, match="no layer 9"):
         build("fused", tiny_llama(), EngineSettings(restoration=request, drafter=NGRAM))
 

@@ -1,6 +1,7 @@
 """The incremental engine against the oracle (identity, none) and against dense masked attention (ablate)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import mlx.core as mx
 import numpy as np
@@ -17,7 +18,8 @@ from harness.engines.mlx.bounded.forward import take_apart
 from harness.engines.mlx.bounded.restoration import Evicted, Identity, Restorer, make_restorer, resolve_restoration
 from harness.engines.mlx.engines.incremental import EvictingSession
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import EngineSettings, RestorationRequest, build
+from harness.engines.registry import build
+from harness.engines.spec import EngineSettings, RestorationSpec
 from tests.harness.tiny_models import (
     Sees,
     dense_logits,
@@ -32,8 +34,8 @@ from tests.harness.tiny_models import (
 FAMILIES = [tiny_llama, tiny_gemma, tiny_gemma4, tiny_qwen2, tiny_qwen3]
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 REQUESTS = st.builds(
-    RestorationRequest,
-    mode=st.sampled_from(["identity", "ablate"]),
+    RestorationSpec,
+    restoration=st.sampled_from(["identity", "ablate"]),
     exact_layers=st.sampled_from(["none", (0,), (1, 2)]),
     sink=st.integers(0, 5),
     window=st.integers(1, 24),
@@ -42,7 +44,8 @@ REQUESTS = st.builds(
 
 
 def engine_of(verifier: Verifier, chunk: int = 512, **request: object) -> Engine:
-    return build("incremental", verifier, EngineSettings(chunk, RestorationRequest(**request)))  # type: ignore[arg-type]
+    settings = EngineSettings(prefill_chunk=chunk, restoration=RestorationSpec.model_validate(request))
+    return build("incremental", verifier, settings)
 
 
 def stream(engine: Engine, tokens: Sequence[int], length: int = 24) -> list[int]:
@@ -57,20 +60,20 @@ def oracle(verifier: Verifier, tokens: Sequence[int], length: int = 24) -> list[
     return stream(build("ar", verifier, EngineSettings()), tokens, length)
 
 
-def sees_with(request: RestorationRequest, verifier: Verifier, prompt: int) -> Sees:
+def sees_with(request: RestorationSpec, verifier: Verifier, prompt: int) -> Sees:
     """Who sees whose own K/V when nothing is put back."""
     exact = resolve_restoration(request, verifier.facts.layer_types).exact_layers or ()
 
     def sees(layer: int, queries: np.ndarray, positions: np.ndarray) -> np.ndarray:
         near = (positions < request.sink) | (queries - positions <= request.window)
         reading = (queries < prompt) & (request.eviction == "after")
-        return near | reading | (layer in exact) | (request.mode == "identity")
+        return near | reading | (layer in exact) | (request.restoration == "identity")
 
     return sees
 
 
 def logits_of(
-    verifier: Verifier, request: RestorationRequest, tokens: Sequence[int], chunks: Sequence[int], restorer: Restorer
+    verifier: Verifier, request: RestorationSpec, tokens: Sequence[int], chunks: Sequence[int], restorer: Restorer
 ) -> tuple[np.ndarray, EvictingCache]:
     """Logits of the incremental path: `chunks` of the prompt, then the rest step by step."""
     backbone = take_apart(verifier.model, verifier.facts.architecture)
@@ -97,7 +100,7 @@ def logits_of(
 @pytest.mark.parametrize("chunk", [7, 16, 512])
 def test_identity_is_the_oracle_token_for_token(family, eviction: str, chunk: int) -> None:  # type: ignore[no-untyped-def]
     verifier, prompt = family(), prompt_of(53)
-    engine = engine_of(verifier, chunk, mode="identity", sink=2, window=5, eviction=eviction)
+    engine = engine_of(verifier, chunk, restoration="identity", sink=2, window=5, eviction=eviction)
     assert stream(engine, prompt) == oracle(verifier, prompt)
 
 
@@ -109,11 +112,11 @@ def test_none_is_the_oracle(family) -> None:  # type: ignore[no-untyped-def]
 @SLOW
 @given(REQUESTS, st.integers(1, 45), st.integers(0, 20), st.integers(1, 20), st.sampled_from([tiny_llama, tiny_gemma]))
 def test_logits_are_those_of_dense_masked_attention(  # type: ignore[no-untyped-def]
-    request: RestorationRequest, prompt: int, steps: int, chunk: int, family
+    request: RestorationSpec, prompt: int, steps: int, chunk: int, family
 ) -> None:
     verifier, tokens = family(), prompt_of(prompt + steps, seed=prompt)
     chunks = [min(chunk, prompt - start) for start in range(0, prompt, chunk)]
-    found, cache = logits_of(verifier, request, tokens, chunks, make_restorer(request.mode))
+    found, cache = logits_of(verifier, request, tokens, chunks, make_restorer(request.restoration))
     expected = dense_logits(verifier, tokens, sees_with(request, verifier, prompt))
     np.testing.assert_allclose(found, expected, atol=1e-4, rtol=0)
     assert {layer.offset for layer in cache.layers} == {prompt + steps}
@@ -131,7 +134,7 @@ class Dimmed(Identity):
 def test_restored_keys_count_from_the_moment_a_position_leaves(
     prompt: int, steps: int, chunk: int, sink: int, window: int
 ) -> None:
-    request = RestorationRequest("identity", "none", sink, window)
+    request = RestorationSpec(restoration="identity", sink=sink, window=window)
     verifier, tokens = tiny_gemma(), prompt_of(prompt + steps, seed=prompt)
     chunks = [min(chunk, prompt - start) for start in range(0, prompt, chunk)]
     found, cache = logits_of(verifier, request, tokens, chunks, Dimmed())
@@ -141,7 +144,7 @@ def test_restored_keys_count_from_the_moment_a_position_leaves(
 
 
 def test_restoring_something_else_changes_the_stream() -> None:
-    request = RestorationRequest("identity", "none", 2, 5)
+    request = RestorationSpec(restoration="identity", sink=2, window=5)
     own, _ = logits_of(tiny_llama(), request, prompt_of(40), [40], make_restorer("identity"))
     dimmed, _ = logits_of(tiny_llama(), request, prompt_of(40), [40], Dimmed())
     assert np.abs(own - dimmed).max() > 0.1
@@ -152,7 +155,8 @@ def test_restoring_something_else_changes_the_stream() -> None:
 def test_strict_does_not_depend_on_the_prefill_chunk(family, mode: str) -> None:  # type: ignore[no-untyped-def]
     prompt = prompt_of(61)
     streams = {
-        tuple(stream(engine_of(family(), chunk, mode=mode, sink=3, window=6), prompt)) for chunk in (1, 9, 32, 512)
+        tuple(stream(engine_of(family(), chunk, restoration=mode, sink=3, window=6), prompt))
+        for chunk in (1, 9, 32, 512)
     }
     assert len(streams) == 1
 
@@ -161,7 +165,7 @@ def test_every_evicted_position_is_counted_restored_or_gone() -> None:
     verifier, prompt = tiny_llama(), prompt_of(50)
     layers, out_of_window = verifier.facts.layers, 50 - 4 - 8
     for mode, restored in (("identity", layers * out_of_window), ("ablate", 0)):
-        engine = engine_of(verifier, 16, mode=mode, sink=4, window=8)
+        engine = engine_of(verifier, 16, restoration=mode, sink=4, window=8)
         session = engine.prefill(prompt)
         stats = engine.stats(session)
         assert (stats.evicted_positions, stats.restored_positions) == (layers * out_of_window, restored)
@@ -171,22 +175,22 @@ def test_every_evicted_position_is_counted_restored_or_gone() -> None:
 
 
 def test_a_short_prompt_evicts_and_restores_nothing() -> None:
-    engine = engine_of(tiny_llama(), mode="identity", sink=4, window=64)
+    engine = engine_of(tiny_llama(), restoration="identity", sink=4, window=64)
     stats = engine.stats(engine.prefill(prompt_of(30)))
     assert (stats.evicted_positions, stats.restored_positions, stats.restoration_s) == (0, 0, 0.0)
 
 
 @SLOW
 @given(REQUESTS, st.integers(1, 60), st.integers(1, 30), st.sampled_from([tiny_llama, tiny_gemma]))
-def test_bytes_held_are_the_formula_s(request: RestorationRequest, prompt: int, chunk: int, family) -> None:  # type: ignore[no-untyped-def]
+def test_bytes_held_are_the_formula_s(request: RestorationSpec, prompt: int, chunk: int, family) -> None:  # type: ignore[no-untyped-def]
     verifier = family()
-    engine = build("incremental", verifier, EngineSettings(chunk, request))
+    engine = build("incremental", verifier, EngineSettings(prefill_chunk=chunk, restoration=request))
     stats = engine.stats(engine.prefill(prompt_of(prompt)))
     assert stats.kv_bytes == kv_table("sut", verifier.facts.kv_layers, engine.restoration, prompt).total_bytes
 
 
 def test_ablated_bytes_do_not_grow_with_the_stream() -> None:
-    engine = engine_of(tiny_llama(), 16, mode="ablate", sink=4, window=8)
+    engine = engine_of(tiny_llama(), 16, restoration="ablate", sink=4, window=8)
     session = engine.prefill(prompt_of(60))
     before = engine.stats(session).kv_bytes
     list(engine.decode(session, DecodeLimit(40, {})))
@@ -195,7 +199,7 @@ def test_ablated_bytes_do_not_grow_with_the_stream() -> None:
 
 def test_no_mask_is_prompt_by_prompt() -> None:
     for mode in ("identity", "ablate"):
-        session = engine_of(tiny_gemma(), 16, mode=mode, sink=4, window=8).prefill(prompt_of(200))
+        session = engine_of(tiny_gemma(), 16, restoration=mode, sink=4, window=8).prefill(prompt_of(200))
         assert isinstance(session, EvictingSession)
         queries, keys = session.cache.counters.largest_mask
         assert 0 < queries <= 16
@@ -203,7 +207,7 @@ def test_no_mask_is_prompt_by_prompt() -> None:
 
 
 def test_expired_positions_are_not_called_evicted() -> None:
-    session = engine_of(tiny_gemma(), 16, mode="ablate", exact_layers="full_attention", window=40).prefill(
+    session = engine_of(tiny_gemma(), 16, restoration="ablate", exact_layers="full_attention", window=40).prefill(
         prompt_of(60)
     )
     assert isinstance(session, EvictingSession)
@@ -212,33 +216,29 @@ def test_expired_positions_are_not_called_evicted() -> None:
 
 
 def test_exact_layers_are_resolved_from_layer_types() -> None:
-    engine = engine_of(tiny_gemma(), mode="ablate", exact_layers="full_attention")
+    engine = engine_of(tiny_gemma(), restoration="ablate", exact_layers="full_attention")
     assert engine.restoration.exact_layers == (2, 5)
     assert (engine.restoration.sink, engine.restoration.window, engine.restoration.eviction) == (4, 64, "strict")
 
 
 @pytest.mark.parametrize(
-    ("request_", "error", "says"),
+    ("exact", "error", "says"),
     [
-        (RestorationRequest("f_theta"), UsageError, "names its weights"),
-        (RestorationRequest("identity", residency="transient"), UsageError, "transient is for f_theta"),
-        (RestorationRequest("identity", (0, 1, 2, 3)), EngineError, "nothing would be evicted"),
-        (RestorationRequest("identity", (9,)), UsageError, "no layer 9"),
-        (RestorationRequest("identity", "sliding_attention"), UsageError, "no sliding_attention layer"),
-        (RestorationRequest("ablate", window=0), UsageError, "window"),
-        (RestorationRequest("none", (1,)), UsageError, "exact_layers"),
+        ((0, 1, 2, 3), EngineError, "nothing would be evicted"),
+        ((9,), UsageError, "no layer 9"),
+        ("sliding_attention", UsageError, "no sliding_attention layer"),
     ],
 )
-def test_what_it_cannot_do_is_refused_at_once(request_: RestorationRequest, error: type[Exception], says: str) -> None:
+def test_what_it_cannot_do_is_refused_at_once(exact: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says) as caught:
-        build("incremental", tiny_llama(), EngineSettings(restoration=request_))
+        engine_of(tiny_llama(), restoration="identity", exact_layers=exact)
     assert "\n" not in str(caught.value)
 
 
 def test_an_empty_prompt_is_refused() -> None:
     with pytest.raises(EngineError, match="empty"):
-        engine_of(tiny_llama(), mode="ablate").prefill([])
+        engine_of(tiny_llama(), restoration="ablate").prefill([])
 
 
 def test_a_prompt_of_one_token_is_read() -> None:
-    assert stream(engine_of(tiny_llama(), mode="identity"), [5]) == oracle(tiny_llama(), [5])
+    assert stream(engine_of(tiny_llama(), restoration="identity"), [5]) == oracle(tiny_llama(), [5])

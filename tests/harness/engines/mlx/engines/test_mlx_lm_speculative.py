@@ -11,7 +11,8 @@ from harness.engines.mlx.drafters.model import ModelDrafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.engines.mlx_lm_speculative import MlxLmSpeculativeEngine
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import DrafterRequest, EngineSettings, RestorationRequest, build
+from harness.engines.registry import build
+from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec
 from tests.harness.lively_models import lively_gemma, lively_gemma4
 from tests.harness.tiny_models import prompt_of, tiny_llama
 
@@ -21,7 +22,7 @@ CHUNK = 16
 
 
 def settings(size: int = 4, **changes: object) -> EngineSettings:
-    request = DrafterRequest(**{"kind": "model", "model": "unused", "block_size": size, "graph": "single", **changes})
+    request = DrafterSpec(**{"kind": "model", "model": "unused", "block_size": size, "graph": "single", **changes})
     return EngineSettings(prefill_chunk=CHUNK, drafter=request)
 
 
@@ -124,7 +125,7 @@ def test_the_bytes_of_both_models_are_counted() -> None:
 
 def test_it_says_what_it_is() -> None:
     engine = peer(tiny_llama(), tiny_llama())
-    assert (engine.name, engine.decode_loop) == ("mlx-lm-speculative", "speculative_generate_step")
+    assert engine.kind.foreign
     assert (engine.drafter.name, engine.drafter.graph, engine.drafter.rollback) == (
         "model",
         "single",
@@ -139,7 +140,7 @@ def test_it_says_what_it_is() -> None:
         (settings(kind="ngram", model=None), "kind to model"),
         (settings(shuffle_seed=1), "kind to model"),
         (settings(graph="two_phase"), "graph single"),
-        (EngineSettings(restoration=RestorationRequest("ablate"), drafter=settings().drafter), "incremental"),
+        (EngineSettings(restoration=RestorationSpec(restoration="ablate"), drafter=settings().drafter), "incremental"),
     ],
 )
 def test_what_it_cannot_do_is_refused(asked: EngineSettings, message: str) -> None:

@@ -7,7 +7,8 @@ import pytest
 from harness.checks.mlx.stream_audit import audit
 from harness.engines.base import DecodeLimit
 from harness.engines.mlx.verifier.load import Verifier, load_verifier
-from harness.engines.registry import EngineSettings, RestorationRequest, build
+from harness.engines.registry import build
+from harness.engines.spec import EngineSettings, RestorationSpec
 from harness.models.model_text import ModelText
 from harness.models.resolve import resolve
 from workloads.base import Prompt
@@ -32,7 +33,7 @@ def prompt(model: str) -> Prompt:
 
 
 @cache
-def stream(model: str, name: str, request: RestorationRequest) -> tuple[int, ...]:
+def stream(model: str, name: str, request: RestorationSpec) -> tuple[int, ...]:
     engine = build(name, verifier(model), EngineSettings(prefill_chunk=256, restoration=request))
     session = engine.prefill(prompt(model).tokens)
     blocks = engine.decode(session, DecodeLimit(TOKENS, {}))
@@ -40,7 +41,7 @@ def stream(model: str, name: str, request: RestorationRequest) -> tuple[int, ...
 
 
 def oracle(model: str) -> tuple[int, ...]:
-    return stream(model, "ar", RestorationRequest())
+    return stream(model, "ar", RestorationSpec())
 
 
 def recalls(model: str, tokens: tuple[int, ...]) -> bool:
@@ -58,19 +59,19 @@ def test_the_oracle_recalls_and_every_token_is_the_verifier_s(model: str) -> Non
 @pytest.mark.parametrize("eviction", ["strict", "after"])
 @pytest.mark.parametrize("model", MODELS)
 def test_identity_is_the_oracle_s_stream(model: str, eviction: str) -> None:
-    request = RestorationRequest("identity", eviction=eviction)  # type: ignore[arg-type]
+    request = RestorationSpec(restoration="identity", eviction=eviction)  # type: ignore[arg-type]
     assert stream(model, "incremental", request) == oracle(model)
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_without_restoration_the_code_is_gone(model: str) -> None:
-    assert not recalls(model, stream(model, "incremental", RestorationRequest("ablate")))
+    assert not recalls(model, stream(model, "incremental", RestorationSpec(restoration="ablate")))
 
 
 @pytest.mark.gemma
 def test_gemma_s_full_layers_alone_carry_the_recall() -> None:
     assert len(prompt("gemma3-270m").tokens) > 512
-    coupon = RestorationRequest("ablate", "full_attention")
-    sliding = RestorationRequest("ablate", "sliding_attention")
+    coupon = RestorationSpec(restoration="ablate", exact_layers="full_attention")
+    sliding = RestorationSpec(restoration="ablate", exact_layers="sliding_attention")
     assert recalls("gemma3-270m", stream("gemma3-270m", "incremental", coupon))
     assert not recalls("gemma3-270m", stream("gemma3-270m", "incremental", sliding))

@@ -16,7 +16,8 @@ from harness.engines.mlx.drafters.dflash.layers import block_mask
 from harness.engines.mlx.drafters.dflash.shared_weights import share
 from harness.engines.mlx.drafters.dflash.torch_runtime import TorchDflashDrafter
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.registry import DrafterRequest, EngineSettings, build
+from harness.engines.registry import build
+from harness.engines.spec import DrafterSpec, EngineSettings
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import CONFIG, write_checkpoint
 from tests.harness.lively_models import lively_gemma, lively_gemma4
 from tests.harness.tiny_models import prompt_of, tiny_llama, tiny_qwen2
@@ -37,7 +38,8 @@ def parity(verifier: Verifier, folder: Path, dtype: str | None = None, size: int
     reference = TorchDflashDrafter(folder, None, verifier, None)
     candidate = DflashDrafter(folder, None, verifier, dtype)
     prompts = [prompt_of(length, seed=length) for length in (1, 7, 60)]
-    return compare(verifier, reference, candidate, prompts, blocks=4, block_size=size, prefill_chunk=16)
+    spec = DrafterSpec(kind="dflash", model=str(folder), block_size=size)
+    return compare(verifier, reference, candidate, prompts, spec, blocks=4, prefill_chunk=16)
 
 
 @pytest.mark.torch
@@ -125,7 +127,7 @@ def test_block_masks() -> None:
 @pytest.mark.parametrize("model", ["llama", "gemma", "gemma4"])
 def test_it_is_lossless(model: str, name: str, kind: Any, tmp_path: Path) -> None:
     verifier, limit, prompt = VERIFIERS[model](), DecodeLimit(32, {}), prompt_of(40)
-    request = DrafterRequest(kind, model=str(write_checkpoint(tmp_path)), block_size=4)
+    request = DrafterSpec(kind=kind, model=str(write_checkpoint(tmp_path)), block_size=4)
     streams = {}
     for engine in (
         build("ar", verifier, EngineSettings(prefill_chunk=16)),
@@ -133,7 +135,7 @@ def test_it_is_lossless(model: str, name: str, kind: Any, tmp_path: Path) -> Non
     ):
         session = engine.prefill(prompt)
         blocks = list(engine.decode(session, limit))
-        streams[engine.name] = [session.first_token, *(token for block in blocks for token in block.tokens)]
+        streams[engine.kind.name] = [session.first_token, *(token for block in blocks for token in block.tokens)]
         said = engine.drafter
     assert streams["ar"] == streams[name]
     assert said is not None
@@ -145,7 +147,7 @@ def test_it_is_lossless(model: str, name: str, kind: Any, tmp_path: Path) -> Non
 def test_in_a_single_graph_it_proposes_the_same(tmp_path: Path) -> None:
     folder, seen = str(write_checkpoint(tmp_path)), []
     for graph in ("two_phase", "single"):
-        request = DrafterRequest("dflash", model=folder, block_size=8, graph=graph)
+        request = DrafterSpec(kind="dflash", model=folder, block_size=8, graph=graph)
         engine = build("fused", tiny_llama(), EngineSettings(drafter=request))
         blocks = list(engine.decode(engine.prefill(prompt_of(40)), DecodeLimit(32, {})))
         seen.append([(block.tokens, block.drafted, block.accepted) for block in blocks])
@@ -211,18 +213,13 @@ def test_weights_of_another_layout_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_block_larger_than_trained_is_refused(tmp_path: Path) -> None:
-    request = DrafterRequest("dflash", model=str(write_checkpoint(tmp_path)), block_size=17)
+    request = DrafterSpec(kind="dflash", model=str(write_checkpoint(tmp_path)), block_size=17)
     with pytest.raises(UsageError, match="17 is more than the 16"):
         build("fused", tiny_llama(), EngineSettings(drafter=request))
 
 
-def test_a_drafter_with_weights_needs_a_model() -> None:
-    with pytest.raises(UsageError, match="needs a model"):
-        build("fused", tiny_llama(), EngineSettings(drafter=DrafterRequest("dflash")))
-
-
 def test_the_reference_cannot_be_part_of_a_graph(tmp_path: Path) -> None:
-    request = DrafterRequest("dflash-torch", model=str(write_checkpoint(tmp_path)), graph="single")
+    request = DrafterSpec(kind="dflash-torch", model=str(write_checkpoint(tmp_path)), graph="single")
     with pytest.raises(EngineError, match="outside MLX's graph"):
         build("fused", tiny_llama(), EngineSettings(drafter=request))
 
@@ -231,7 +228,7 @@ def test_parity_is_of_one_drafter_s_weights(tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path)
     one, two = (DflashDrafter(folder, f"sha256:{digit * 64}", tiny_llama(), None) for digit in "ab")
     with pytest.raises(EngineError, match="other weights"):
-        compare(tiny_llama(), one, two, [[1]], blocks=1, block_size=4)
+        compare(tiny_llama(), one, two, [[1]], DrafterSpec(kind="dflash", model=str(tmp_path)), blocks=1)
 
 
 def test_a_draft_vocabulary_leaves_the_best_of_its_own_tokens(tmp_path: Path) -> None:

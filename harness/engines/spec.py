@@ -1,0 +1,123 @@
+"""What is asked of an engine, declared once: a preset's arm is made of these records, an engine is built from them."""
+
+from collections.abc import Collection
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from harness.base.nearest import unknown
+from reports.drafters import DRAFTERS, Bits, DrafterKind
+from reports.engines import ENGINES, EngineKind
+from reports.records.kv_memory import LayerKind
+from reports.records.record import Record
+from reports.restorations import RESTORATIONS, RestorationMode
+
+ModelName = Annotated[str, Field(min_length=1, max_length=500)]
+"""A name of `k3 models list`, a folder, `${ENV:VARIABLE}` or a hub id."""
+Dtype = Literal["float32", "bfloat16", "float16"]
+LayerNames = Literal["none"] | LayerKind
+"""Layers named all at once: none of them, or all of a type."""
+
+
+def one_of(what: str, choices: Collection[str]) -> AfterValidator:
+    """A name is one of `choices`, as they are when it is checked."""
+
+    def check(name: str) -> str:
+        if name not in choices:
+            raise ValueError(unknown(what, name, choices))
+        return name
+
+    return AfterValidator(check)
+
+
+EngineName = Annotated[str, one_of("engine", ENGINES)]
+
+
+class RestorationSpec(Record):
+    """What leaves the K/V cache and what is put back, before the model is known.
+
+    `exact_layers` are layer numbers, or a layer type that stands for all layers of it; their own K/V are all kept.
+    Bounds mean nothing with restoration `none`, which keeps everything.
+    """
+
+    restoration: RestorationMode = "none"
+    f_theta: ModelName | None = Field(None, description="The maps of restoration f_theta, named as a model")
+    residency: Literal["resident", "transient"] | None = Field(
+        None, description="Of restored K/V: kept, or made anew in every forward (f_theta alone, and its default)"
+    )
+    exact_layers: LayerNames | tuple[int, ...] = "none"
+    sink: int = Field(4, ge=0, le=4096)
+    window: int = Field(64, ge=1, le=65536)
+    eviction: Literal["strict", "after"] = "strict"
+
+    @model_validator(mode="after")
+    def _means_something(self) -> Self:
+        does, exact = RESTORATIONS[self.restoration], self.exact_layers
+        if not does.evicts and exact not in ("none", ()):
+            raise ValueError("exact_layers without eviction mean nothing; set restoration, or drop exact_layers")
+        if does.learned != (self.f_theta is not None):
+            raise ValueError("restoration f_theta names its weights in f_theta, and no other restoration has any")
+        if self.residency is not None and not does.restores:
+            raise ValueError(f"residency {self.residency} of what restoration {self.restoration} puts back: nothing")
+        if self.residency == "transient" and not does.learned:
+            raise ValueError("residency transient is for f_theta, which can make K/V anew")
+        if isinstance(exact, tuple) and list(exact) != sorted(set(exact)):
+            raise ValueError(f"exact_layers {list(exact)} must be ascending and without repeats")
+        return self
+
+
+class DrafterSpec(Record):
+    """The proposer of a drafting engine, before it is loaded.
+
+    `block_size` counts the last committed token and the drafts after it, so a block drafts one token less at most.
+    """
+
+    kind: Annotated[str, one_of("drafter", DRAFTERS)]
+    model: ModelName | None = Field(None, description="None for a kind without weights")
+    block_size: int = Field(8, ge=1, le=64)
+    graph: Literal["two_phase", "single"] = "two_phase"
+    dtype: Dtype | None = Field(None, description="None: the checkpoint's own")
+    bits: Bits | None = Field(
+        None, description="Of kind model: round its weights to so many bits on load (affine, groups of 64), kept dense"
+    )
+    shuffle_seed: int | None = Field(None, ge=0, description="Makes a negative control of the drafter")
+
+    @property
+    def is_a(self) -> DrafterKind:
+        """The kind, as the vocabulary describes it."""
+        return DRAFTERS[self.kind]
+
+    @model_validator(mode="after")
+    def _means_something(self) -> Self:
+        if self.is_a.weights and self.model is None:
+            raise ValueError(f"drafter {self.kind} needs a model; name its folder or registry entry (--drafter-model)")
+        if not self.is_a.weights and self.model is not None:
+            raise ValueError(f"drafter {self.kind} has no weights; leave out model (--drafter-model)")
+        if self.dtype is not None and not self.is_a.port:
+            raise ValueError(f"dtype: drafter {self.kind} computes in the type of its weights, if any; leave it out")
+        if self.bits is not None and not self.is_a.rounds:
+            raise ValueError(f"bits: drafter {self.kind} is not rounded on load; leave it out, or set kind model")
+        return self
+
+
+class EngineSettings(Record):
+    """Everything an engine is built from besides the verifier; `prefill_chunk` is in tokens."""
+
+    prefill_chunk: int = Field(512, ge=1)
+    restoration: RestorationSpec = RestorationSpec()
+    drafter: DrafterSpec | None = None
+
+
+def misfit(engine: EngineKind, restoration: RestorationSpec, drafter: DrafterSpec | None) -> str | None:
+    """Why `engine` cannot run with these, whatever the model; None if nothing speaks against it."""
+    if restoration.restoration != "none" and not engine.bounds:
+        return f"engine {engine.name} restores nothing; use engine {_able('bounds')}"
+    if drafter is not None and not engine.drafts:
+        return f"engine {engine.name} drafts nothing; use engine {_able('drafts')}"
+    if drafter is None and engine.drafts:
+        return f"engine {engine.name} needs a drafter; set its kind, for example ngram"
+    return None
+
+
+def _able(trait: Literal["bounds", "drafts"]) -> str:
+    return " or ".join(name for name, kind in ENGINES.items() if getattr(kind, trait))
