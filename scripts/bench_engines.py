@@ -1,27 +1,33 @@
-"""Decode speed as ratios of one run: the oracle against mlx-lm's own loop, identity against the oracle, bookkeeping."""
+"""Decode speed as ratios of one run: the oracle against mlx-lm's own loop and itself, restoration, bookkeeping."""
 
+import argparse
 import statistics
-import sys
+from collections import defaultdict
 
 from harness.base.clock import now
 from harness.engines.base import DecodeLimit, Engine
-from harness.plans.plan import make_plan
-from harness.plans.preset_file import load_preset
+from harness.engines.registry import EngineSettings, RestorationRequest, build
 from harness.runs.loaded_verifier import Lab, open_lab
-from harness.runs.timed_run import Prepared, prepare
 from workloads.base import Prompt
+from workloads.niah import Niah
 
-ROUNDS = 5
-TOKENS = 48
+BOUNDS = {
+    "oracle / mlx_lm.stream_generate": (0.9, 1.25),
+    "oracle again / oracle": (0.8, 1.25),
+    "identity / oracle": (0.5, 1.25),
+    "ablate / oracle": (0.5, 2.0),
+    "bookkeeping / decode": (0.0, 0.01),
+}
+"""The least and the most that a median may be; wide enough for a machine that does other things, too."""
 
 
-def stream_generate(lab: Lab, prompt: Prompt) -> float:
+def stream_generate(lab: Lab, prompt: Prompt, tokens: int) -> float:
     """Decode tok/s of `mlx_lm.stream_generate`, by the same clock: first token known to last token known."""
     from mlx_lm import stream_generate
 
     tokenizer = lab.verifier.tokenizer
     stream = stream_generate(
-        lab.verifier.model, tokenizer, list(prompt.tokens), max_tokens=TOKENS, prefill_step_size=512
+        lab.verifier.model, tokenizer, list(prompt.tokens), max_tokens=tokens, prefill_step_size=512
     )
     next(stream)
     start, count = now(), 0
@@ -30,49 +36,58 @@ def stream_generate(lab: Lab, prompt: Prompt) -> float:
     return count / (now() - start)
 
 
-def engine_speed(engine: Engine, prompt: Prompt) -> float:
-    """Decode tok/s of one of our engines."""
-    session = engine.prefill(prompt.tokens)
-    start = now()
-    count = sum(len(block.tokens) for block in engine.decode(session, DecodeLimit(TOKENS, {})))
-    return count / (now() - start)
-
-
-def bookkeeping(engine: Engine, prompt: Prompt) -> float:
-    """Share of a row's decode time spent in what measuring adds: one `stats` call and the row's two clock reads."""
+def engine_speed(engine: Engine, prompt: Prompt, tokens: int) -> tuple[float, float]:
+    """Decode tok/s of one of our engines; the share of that time which one `stats` call and two clock reads took."""
     session = engine.prefill(prompt.tokens)
     start = now()
     engine.stats(session)
     counted = now()
-    for _ in engine.decode(session, DecodeLimit(TOKENS, {})):
-        pass
-    return (counted - start) / (now() - start)
+    count = sum(len(block.tokens) for block in engine.decode(session, DecodeLimit(tokens, {})))
+    end = now()
+    return count / (end - counted), (counted - start) / (end - start)
 
 
-def main(model: str) -> None:
-    """Interleave all arms, print medians of the paired ratios."""
-    plan = make_plan(load_preset("demo", ["samples=1", f"model={model}"]))
-    prepared: Prepared = prepare(plan, open_lab(model))
-    prompt = prepared.prompts["main", 0]
-    engines = {name: prepared.engines[name] for name in ("oracle", "oracle_again", "identity", "ablate")}
-    ratios: dict[str, list[float]] = {}
-    shares: dict[str, list[float]] = {"oracle": [], "identity": []}
-    for engine in engines.values():
-        engine_speed(engine, prompt)
-    for round_ in range(ROUNDS):
-        names = list(engines) if round_ % 2 == 0 else list(engines)[::-1]
-        theirs = stream_generate(prepared.lab, prompt)
-        speeds = {name: engine_speed(engines[name], prompt) for name in names}
-        ratios.setdefault("oracle / mlx_lm.stream_generate", []).append(speeds["oracle"] / theirs)
-        for name in ("oracle_again", "identity", "ablate"):
-            ratios.setdefault(f"{name} / oracle", []).append(speeds[name] / speeds["oracle"])
-        for name, seen in shares.items():
-            seen.append(bookkeeping(engines[name], prompt))
-    for name, values in ratios.items():
-        print(f"{name:<34} {statistics.median(values):.3f}  ({min(values):.3f} to {max(values):.3f}, n={ROUNDS})")
-    for name, values in shares.items():
-        print(f"bookkeeping / decode of {name:<10} {statistics.median(values):.5f}")
+def engines(lab: Lab) -> dict[str, Engine]:
+    """The oracle twice, and the incremental engine with everything put back and with nothing."""
+    oracle = {name: build("ar", lab.verifier, EngineSettings()) for name in ("oracle", "oracle again")}
+    modes = {mode: EngineSettings(restoration=RestorationRequest(mode)) for mode in ("identity", "ablate")}
+    return oracle | {mode: build("incremental", lab.verifier, settings) for mode, settings in modes.items()}
+
+
+def main() -> int:
+    """Interleave all arms, print medians of the paired ratios; 1 if one is out of bounds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="smollm2-135m")
+    for name, default in (("rounds", 5), ("tokens", 48), ("lines", 38)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options = parser.parse_args()
+    lab = open_lab(options.model)
+    arms = engines(lab)
+    niah = Niah(lines=options.lines, samples=1, seed=0, sink=4, window=64, style=lab.text.style("auto"))
+    prompt = niah.prompts(lab.text)[0]
+    for engine in arms.values():
+        engine_speed(engine, prompt, 2)
+    ratios: defaultdict[str, list[float]] = defaultdict(list)
+    for round_ in range(options.rounds):
+        names = list(arms) if round_ % 2 == 0 else list(arms)[::-1]
+        theirs = stream_generate(lab, prompt, options.tokens)
+        found = {name: engine_speed(arms[name], prompt, options.tokens) for name in names}
+        speed, share = found["oracle"]
+        ratios["oracle / mlx_lm.stream_generate"].append(speed / theirs)
+        for name in list(arms)[1:]:
+            ratios[f"{name} / oracle"].append(found[name][0] / speed)
+        ratios["bookkeeping / decode"].append(share)
+    wrong = 0
+    for name, (low, high) in BOUNDS.items():
+        values = ratios[name]
+        fine = low <= statistics.median(values) <= high
+        wrong += not fine
+        print(
+            f"{name:<34} {statistics.median(values):.4f}  ({min(values):.4f} to {max(values):.4f}, n={len(values)}); "
+            f"{'within' if fine else 'OUT OF'} {low:g} to {high:g}"
+        )
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "smollm2-135m")
+    raise SystemExit(main())

@@ -1,20 +1,18 @@
 """Peak memory of prefill over prompt length: linear growth means no score matrix over the whole prompt."""
 
+import argparse
 import random
-import sys
 
-from harness.plans.plan import make_plan
-from harness.plans.preset_file import load_preset
+from harness.engines.base import Engine
+from harness.engines.registry import EngineSettings, RestorationRequest, build
 from harness.runs.loaded_verifier import Lab, open_lab
-from harness.runs.timed_run import prepare
 
-LENGTHS = (1500, 3000, 6000)
+GROWTH = 1.25
+"""How much faster than the length the peak may grow; a matrix of scores would grow with its square."""
 
 
-def peak(lab: Lab, engine_name: str, length: int) -> int:
+def peak(lab: Lab, engine: Engine, length: int) -> int:
     """Peak bytes of one prefill of `length` tokens, weights not counted."""
-    plan = make_plan(load_preset("demo", ["samples=1", "workload.lines=40"]))
-    engine = prepare(plan, lab).engines[engine_name]
     vocab = lab.verifier.facts.vocab
     tokens = [random.Random(position).randrange(vocab) for position in range(length)]
     engine.prefill(tokens[:8])
@@ -24,14 +22,25 @@ def peak(lab: Lab, engine_name: str, length: int) -> int:
     return lab.peak() - resting
 
 
-def main(model: str) -> None:
-    """Print peaks and their growth against the growth of the length."""
-    lab = open_lab(model)
-    for name in ("oracle", "identity", "ablate"):
-        peaks = [peak(lab, name, length) for length in LENGTHS]
-        print(name, *(f"{length}: {value / 1e6:.0f} MB" for length, value in zip(LENGTHS, peaks, strict=True)))
-        print(f"  {LENGTHS[-1] / LENGTHS[0]:.0f} times the length takes {peaks[-1] / peaks[0]:.2f} times the memory")
+def main() -> int:
+    """Print peaks and their growth against the growth of the length; 1 if they grow much faster."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="smollm2-135m")
+    parser.add_argument("--lengths", type=int, nargs="+", default=[1500, 3000, 6000])
+    options = parser.parse_args()
+    lab, lengths = open_lab(options.model), options.lengths
+    engines = {"oracle": build("ar", lab.verifier, EngineSettings())}
+    for mode in ("identity", "ablate"):
+        engines[mode] = build("incremental", lab.verifier, EngineSettings(restoration=RestorationRequest(mode)))
+    wrong = 0
+    for name, engine in engines.items():
+        peaks = [peak(lab, engine, length) for length in lengths]
+        longer, more = lengths[-1] / lengths[0], peaks[-1] / peaks[0]
+        wrong += more > longer * GROWTH
+        print(name, *(f"{length}: {value / 1e6:.0f} MB" for length, value in zip(lengths, peaks, strict=True)))
+        print(f"  {longer:.2f} times the length takes {more:.2f} times the memory; at most {longer * GROWTH:.2f}")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "smollm2-135m")
+    raise SystemExit(main())

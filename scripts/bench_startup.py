@@ -1,11 +1,11 @@
 """CPU seconds of `k3 --help` and `k3 gate rules`, beside those of a bare interpreter in the same run."""
 
+import argparse
 import resource
 import statistics
 import subprocess
 import sys
 
-RUNS = 7
 COMMANDS = {
     "python -c pass": ["-c", "pass"],
     "k3 --help": ["-c", "from harness.cli import run; raise SystemExit(run(['--help']))"],
@@ -23,8 +23,11 @@ def cpu_seconds(arguments: list[str]) -> float:
 
 def main() -> None:
     """Print the medians and their ratio to the bare interpreter."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=7)
+    runs = parser.parse_args().runs
     medians = {
-        name: statistics.median(cpu_seconds(arguments) for _ in range(RUNS)) for name, arguments in COMMANDS.items()
+        name: statistics.median(cpu_seconds(arguments) for _ in range(runs)) for name, arguments in COMMANDS.items()
     }
     bare = medians["python -c pass"]
     for name, seconds in medians.items():
