@@ -39,16 +39,20 @@ class DrafterKind:
     runtime: str = "mlx"
 
 
-_known = {
-    kind.kind: kind
-    for kind in (
-        DrafterKind("ngram", "ngram", weights=False, port=False, runtime=PYTHON),
-        DrafterKind("model", "model", port=False, rounds=True),
-        DrafterKind("dflash", "dflash"),
-        DrafterKind("dflash-torch", "dflash", runtime="torch"),
-        DrafterKind("combined", "combined", chooses=True),
-    )
-}
+NGRAM = DrafterKind("ngram", "ngram", weights=False, port=False, runtime=PYTHON)
+"""Prompt lookup: what followed the latest tokens where they stood before."""
+
+SMALL_MODEL = DrafterKind("model", "model", port=False, rounds=True)
+"""An ordinary small model in the verifier's own runtime, held to its reference implementation as the verifier is."""
+
+DFLASH = DrafterKind("dflash", "dflash")
+DFLASH_TORCH = DrafterKind("dflash-torch", "dflash", runtime="torch")
+"""The reference of DFLASH."""
+
+COMBINED = DrafterKind("combined", "combined", chooses=True)
+"""Lookup where it copies far, DFLASH elsewhere."""
+
+_known = {kind.kind: kind for kind in (NGRAM, SMALL_MODEL, DFLASH, DFLASH_TORCH, COMBINED)}
 
 DRAFTERS: Mapping[str, DrafterKind] = MappingProxyType(_known)
 """Every kind that this process knows, by the word presets ask with."""

@@ -14,6 +14,7 @@ from harness.plans.preset import ParityPreset
 from harness.plans.preset_file import load_preset
 from harness.runs.loaded_verifier import open_lab
 from reports.atomic_file import write_atomically
+from reports.drafters import DFLASH_TORCH
 from reports.records.recorded_drafts import RecordedDrafts
 from workloads.code import Code
 
@@ -25,7 +26,7 @@ def main(name: str) -> None:
     """Write reports/recordings/<drafter>.json."""
     preset = load_preset(name).preset
     assert isinstance(preset, ParityPreset), f"{name} is no parity preset"
-    assert preset.reference.kind == "dflash-torch", f"the reference of {name} is not PyTorch"
+    assert preset.reference.kind == DFLASH_TORCH.kind, f"the reference of {name} is not PyTorch"
     model, *others = preset.models()
     lab = open_lab(model.name, others)
     verifier, drafter = lab.models

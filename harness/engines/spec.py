@@ -1,7 +1,7 @@
 """What is asked of an engine, declared once: a preset's arm is made of these records, an engine is built from them."""
 
 from collections.abc import Collection
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -15,7 +15,11 @@ from reports.restorations import RESTORATIONS, RestorationMode
 ModelName = Annotated[str, Field(min_length=1, max_length=500)]
 """A name of `k3 models list`, a folder, `${ENV:VARIABLE}` or a hub id."""
 Dtype = Literal["float32", "bfloat16", "float16"]
-LayerNames = Literal["none"] | LayerKind
+Graph = Literal["two_phase", "single"]
+"""Draft and verify evaluated one after the other, or as one graph."""
+Eviction = Literal["strict", "after"]
+"""strict: a query never sees evicted K/V; after: they are evicted once the whole prompt was read."""
+LAYER_NAMES = ("none", *get_args(LayerKind))
 """Layers named all at once: none of them, or all of a type."""
 
 
@@ -45,10 +49,10 @@ class RestorationSpec(Record):
     residency: Literal["resident", "transient"] | None = Field(
         None, description="Of restored K/V: kept, or made anew in every forward (f_theta alone, and its default)"
     )
-    exact_layers: LayerNames | tuple[int, ...] = "none"
+    exact_layers: Literal["none"] | LayerKind | tuple[int, ...] = "none"
     sink: int = Field(4, ge=0, le=4096)
     window: int = Field(64, ge=1, le=65536)
-    eviction: Literal["strict", "after"] = "strict"
+    eviction: Eviction = "strict"
 
     @model_validator(mode="after")
     def _means_something(self) -> Self:
@@ -75,7 +79,7 @@ class DrafterSpec(Record):
     kind: Annotated[str, one_of("drafter", DRAFTERS)]
     model: ModelName | None = Field(None, description="None for a kind without weights")
     block_size: int = Field(8, ge=1, le=64)
-    graph: Literal["two_phase", "single"] = "two_phase"
+    graph: Graph = "two_phase"
     dtype: Dtype | None = Field(None, description="None: the checkpoint's own")
     bits: Bits | None = Field(
         None, description="Of kind model: round its weights to so many bits on load (affine, groups of 64), kept dense"

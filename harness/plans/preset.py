@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from harness.engines.spec import DrafterSpec, Dtype, EngineName, ModelName, RestorationSpec, one_of
-from reports.drafters import DRAFTERS, PYTHON, RECORDED
+from reports.drafters import DFLASH, DFLASH_TORCH, DRAFTERS, PYTHON, RECORDED
 from reports.records.record import Record
 from workloads.documents import Part
 from workloads.niah_prose import Asked
@@ -143,7 +143,7 @@ class CodePreset(TimedPreset):
     workload: CodeSpec = CodeSpec()
 
 
-RUNTIMES = (*(kind.kind for kind in DRAFTERS.values() if kind.name == DRAFTERS["dflash"].name), RECORDED)
+RUNTIMES = (*(kind.kind for kind in DRAFTERS.values() if kind.name == DFLASH.name), RECORDED)
 
 
 class RuntimeSpec(Record):
@@ -158,8 +158,8 @@ class ParityPreset(BasePreset):
 
     kind: Literal["parity"]
     drafter: ModelName = Field(description="The DFlash checkpoint, named as `model` is")
-    candidate: RuntimeSpec = RuntimeSpec(kind="dflash")
-    reference: RuntimeSpec = RuntimeSpec(kind="dflash-torch")
+    candidate: RuntimeSpec = RuntimeSpec(kind=DFLASH.kind)
+    reference: RuntimeSpec = RuntimeSpec(kind=DFLASH_TORCH.kind)
     block_size: int = Field(8, ge=2, le=64)
     blocks: int = Field(8, ge=1, le=256, description="Blocks compared after every prompt")
     workload: FilesSpec = FilesSpec()

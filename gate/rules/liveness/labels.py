@@ -7,7 +7,7 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts, restoration_of
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
-from reports.drafters import DRAFTERS
+from reports.drafters import DFLASH
 from reports.engines import ENGINES, NATIVE_BASELINE
 from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, PromptSet
 from reports.restorations import RESTORATIONS
@@ -96,7 +96,7 @@ def _misnamed(view: ReportView, arm: Arm) -> Iterator[Finding]:
     borrowed = ("oracle" in spelt and arm.role not in ("oracle", "null")) or (
         "native" in spelt and arm.system_under_test != NATIVE_BASELINE_LABEL and arm.engine != NATIVE_BASELINE.name
     )
-    dflash, drafting = DRAFTERS["dflash"].name, [kind.name for kind in ENGINES.values() if kind.drafts]
+    dflash, drafting = DFLASH.name, [kind.name for kind in ENGINES.values() if kind.drafts]
     lookup = dflash in spelt and arm.drafter is not None and dflash not in arm.drafter.name
     idle = not drafts(arm) and any(name.replace("-", "") in spelt for name in drafting)
     if (named and mode not in named) or idle or lookup or borrowed:

@@ -1,49 +1,28 @@
 """`k3 code`: speculative decoding on code to complete, from flags instead of a preset, beside its negative control."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
 from harness.commands.run.eval import execute
-from harness.commands.run.options import BlockSize, Dry, Items, Json, Model, Out, Repeats, Samples, Seed
+from harness.commands.run.options import BlockSize, Dry, Items, Json, Model, Out, Repeats, Samples, Seed, choice
+from harness.engines.spec import Graph
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import preset_of_flags
+from reports.drafters import DRAFTERS, NGRAM
+from reports.engines import ENGINES
 
 SHUFFLE_SEED = 1
-
-
-class DrafterOption(StrEnum):
-    """Who proposes."""
-
-    ngram = "ngram"
-    model = "model"
-    dflash = "dflash"
-    dflash_torch = "dflash-torch"
-    combined = "combined"
-
-
-class EngineOption(StrEnum):
-    """How rejected drafts are taken back: trimmed from plain caches, or by a snapshot of the native ones."""
-
-    fused = "fused"
-    fused_carry = "fused-carry"
-
-
-class GraphOption(StrEnum):
-    """Draft and verify evaluated one after the other, or as one graph."""
-
-    two_phase = "two_phase"
-    single = "single"
+OWN_ENGINES = tuple(kind.name for kind in ENGINES.values() if kind.drafts and not kind.foreign)
 
 
 def command(
     model: Model = "smollm2-135m",
-    drafter: Annotated[DrafterOption, typer.Option(help="Who proposes.")] = DrafterOption.ngram,
+    drafter: Annotated[str, choice(DRAFTERS, "Who proposes.")] = NGRAM.kind,
     drafter_model: Annotated[str | None, typer.Option(help="Its weights, named as --model is; none for ngram.")] = None,
     block_size: BlockSize = 8,
-    engine: Annotated[EngineOption, typer.Option(help="How rejected drafts are taken back.")] = EngineOption.fused,
-    graph: Annotated[GraphOption, typer.Option(help="Draft and verify in turn or at once.")] = GraphOption.two_phase,
+    engine: Annotated[str, choice(OWN_ENGINES, "How rejected drafts are taken back.")] = "fused",
+    graph: Annotated[str, choice(get_args(Graph), "Draft and verify in turn or at once.")] = "two_phase",
     natural_stop: Annotated[
         bool, typer.Option("--natural-stop/--full-budget", help="Stop at the model's own end, or decode all.")
     ] = False,
@@ -57,16 +36,16 @@ def command(
     dry: Dry = False,
 ) -> None:
     """Decode code continuations speculatively, beside the oracle and a drafter whose tokens are permuted."""
-    proposer: dict[str, Any] = {"kind": drafter.value, "block_size": block_size}
+    proposer: dict[str, Any] = {"kind": drafter, "block_size": block_size}
     if drafter_model is not None:
         proposer["model"] = drafter_model
-    label = f"k3 {engine.value}, {drafter.value}, blocks of {block_size}"
-    arm = {"name": "sut", "role": "sut", "engine": engine.value, "label": label}
+    label = f"k3 {engine}, {drafter}, blocks of {block_size}"
+    arm = {"name": "sut", "role": "sut", "engine": engine, "label": label}
     # A permuted draft is made on the host, so the control of a single graph is evaluated in two phases.
-    control = {"name": "shuffled", "role": "control", "engine": engine.value, "label": f"{label}, permuted vocabulary"}
+    control = {"name": "shuffled", "role": "control", "engine": engine, "label": f"{label}, permuted vocabulary"}
     document: dict[str, Any] = {
         "name": "code",
-        "title": f"Code continuations of {model}, {drafter.value} drafting blocks of {block_size}",
+        "title": f"Code continuations of {model}, {drafter} drafting blocks of {block_size}",
         "kind": "code",
         "model": model,
         "samples": samples,
@@ -76,7 +55,7 @@ def command(
         "ignore_turn_stop": not natural_stop,
         "workload": {"items": items},
         "arms": [
-            arm | {"drafter": proposer | {"graph": graph.value}},
+            arm | {"drafter": proposer | {"graph": graph}},
             control | {"drafter": proposer | {"shuffle_seed": SHUFFLE_SEED}},
         ],
     }

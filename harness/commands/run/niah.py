@@ -1,41 +1,30 @@
 """`k3 niah`: a needle run from flags instead of a preset. One arm and its control, beside the oracle."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
 from harness.base.errors import UsageError
 from harness.commands.run.eval import execute
-from harness.commands.run.options import Dry, Json, Model, Out, Repeats, Samples, Seed
+from harness.commands.run.options import Dry, Json, Model, Out, Repeats, Samples, Seed, choice
+from harness.engines.spec import LAYER_NAMES, Eviction
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import preset_of_flags
+from reports.restorations import RESTORATIONS
 
-
-class RestorationOption(StrEnum):
-    """What stands at evicted positions."""
-
-    none = "none"
-    identity = "identity"
-    f_theta = "f_theta"
-
-
-class EvictionOption(StrEnum):
-    """When K/V outside sink + window are dropped."""
-
-    strict = "strict"
-    after = "after"
+TESTED = tuple(mode for mode, kind in RESTORATIONS.items() if kind.restores or not kind.evicts)
+"""Modes of an arm under test; the one that evicts and restores nothing is its control."""
 
 
 def command(
     model: Model = "smollm2-135m",
     lines: Annotated[int, typer.Option(help="Mean haystack size in lines.")] = 70,
-    restoration: Annotated[RestorationOption, typer.Option(help="Of the arm under test.")] = RestorationOption.identity,
+    restoration: Annotated[str, choice(TESTED, "Of the arm under test.")] = "identity",
     f_theta: Annotated[str | None, typer.Option("--f-theta", help="The maps of restoration f_theta.")] = None,
-    exact_layers: Annotated[str, typer.Option(help="none, full_attention, sliding_attention or 18,19,20.")] = "none",
+    exact_layers: Annotated[str, typer.Option(help=f"{', '.join(LAYER_NAMES)} or 18,19,20.")] = "none",
     sink: Annotated[int, typer.Option(help="Leading positions kept.")] = 4,
     window: Annotated[int, typer.Option(help="Last positions kept.")] = 64,
-    eviction: Annotated[EvictionOption, typer.Option()] = EvictionOption.strict,
+    eviction: Annotated[str, choice(get_args(Eviction), "When what is outside both is dropped.")] = "strict",
     max_new_tokens: Annotated[int, typer.Option(help="Budget of a stream.")] = 16,
     samples: Samples = 5,
     repeats: Repeats = 1,
@@ -45,16 +34,16 @@ def command(
     dry: Dry = False,
 ) -> None:
     """Needle recall of one restoration mode beside the control that must fail."""
-    bounded = {"exact_layers": parse_layers(exact_layers), "sink": sink, "window": window, "eviction": eviction.value}
-    arm: dict[str, Any] = {"name": restoration.value, "role": "sut", "engine": "incremental"}
-    arms = [arm | {"restoration": restoration.value, "label": f"k3 incremental, restoration {restoration.value}"}]
-    if restoration is not RestorationOption.none:
+    bounded = {"exact_layers": parse_layers(exact_layers), "sink": sink, "window": window, "eviction": eviction}
+    arm: dict[str, Any] = {"name": restoration, "role": "sut", "engine": "incremental"}
+    arms = [arm | {"restoration": restoration, "label": f"k3 incremental, restoration {restoration}"}]
+    if restoration != "none":
         control = {"name": "ablate", "role": "control", "engine": "incremental", "restoration": "ablate"}
         maps = {"f_theta": f_theta} if f_theta is not None else {}
         arms = [arms[0] | bounded | maps, control | bounded]
     document: dict[str, Any] = {
         "name": "niah",
-        "title": f"Needle recall of {model}, restoration {restoration.value}",
+        "title": f"Needle recall of {model}, restoration {restoration}",
         "kind": "niah",
         "model": model,
         "samples": samples,
@@ -73,11 +62,9 @@ def parse_layers(text: str) -> str | list[int]:
     Raises:
         UsageError: neither of the two.
     """
-    if text in ("none", "full_attention", "sliding_attention"):
+    if text in LAYER_NAMES:
         return text
     try:
         return [int(part) for part in text.split(",")]
     except ValueError as error:
-        raise UsageError(
-            f"--exact-layers {text!r}: give none, full_attention, sliding_attention or 18,19,20"
-        ) from error
+        raise UsageError(f"--exact-layers {text!r}: give {', '.join(LAYER_NAMES)} or 18,19,20") from error

@@ -1,9 +1,12 @@
 """The options that all commands which run something share."""
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from harness.base.nearest import unknown
 
 Model = Annotated[str, typer.Option("--model", help="A name of `k3 models list`, a folder, ${ENV:VAR} or a hub id.")]
 Samples = Annotated[int, typer.Option("--samples", help="Distinct prompts.")]
@@ -14,3 +17,14 @@ BlockSize = Annotated[int, typer.Option("--block-size", help="The last committed
 Out = Annotated[Path | None, typer.Option("--out", help="Report file; default: a new one in k3-runs/.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Dry = Annotated[bool, typer.Option("--plan", help="Print what would run and what is missing; load nothing.")]
+
+
+def choice(words: Collection[str], told: str) -> Any:
+    """An option that takes one of `words`, shown in its help after what is `told`; the nearest is named for another."""
+
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in words:
+            raise typer.BadParameter(unknown("value", value, words))
+        return value
+
+    return typer.Option(metavar=f"[{'|'.join(words)}]", help=told, callback=check)

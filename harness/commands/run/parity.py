@@ -1,29 +1,22 @@
 """`k3 parity`: the MLX drafter against its PyTorch reference, from flags instead of a preset."""
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from harness.commands.run.eval import execute
-from harness.commands.run.options import BlockSize, Dry, Items, Json, Model, Out, Samples, Seed
+from harness.commands.run.options import BlockSize, Dry, Items, Json, Model, Out, Samples, Seed, choice
+from harness.engines.spec import Dtype
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import preset_of_flags
-
-
-class DtypeOption(StrEnum):
-    """What a runtime computes in."""
-
-    float32 = "float32"
-    bfloat16 = "bfloat16"
-    float16 = "float16"
+from reports.drafters import DFLASH, DFLASH_TORCH, RECORDED
 
 
 def command(
     drafter: Annotated[str, typer.Option("--drafter", help="The DFlash checkpoint, named as --model is.")],
     model: Model = "smollm2-135m",
-    dtype: Annotated[DtypeOption, typer.Option(help="Of the MLX drafter.")] = DtypeOption.float32,
-    reference_dtype: Annotated[DtypeOption | None, typer.Option(help="Of the reference; default: --dtype.")] = None,
+    dtype: Annotated[str, choice(get_args(Dtype), "Of the MLX drafter.")] = "float32",
+    reference_dtype: Annotated[str | None, choice(get_args(Dtype), "Of the reference; default: --dtype.")] = None,
     recorded: Annotated[
         bool, typer.Option("--recorded", help="Hold it to PyTorch's proposals as K3 ships them; needs no PyTorch.")
     ] = False,
@@ -37,15 +30,15 @@ def command(
     dry: Dry = False,
 ) -> None:
     """Compare the drafter's two runtimes token by token; agreement unlocks throughput claims for its weights."""
-    reference = "recorded" if recorded else "dflash-torch"
+    reference = RECORDED if recorded else DFLASH_TORCH.kind
     document = {
         "name": "parity",
-        "title": f"Drafter parity on {model}, MLX against PyTorch{', recorded,' * recorded} in {dtype.value}",
+        "title": f"Drafter parity on {model}, MLX against PyTorch{', recorded,' * recorded} in {dtype}",
         "kind": "parity",
         "model": model,
         "drafter": drafter,
-        "candidate": {"kind": "dflash", "dtype": dtype.value},
-        "reference": {"kind": reference, "dtype": (reference_dtype or dtype).value},
+        "candidate": {"kind": DFLASH.kind, "dtype": dtype},
+        "reference": {"kind": reference, "dtype": reference_dtype or dtype},
         "block_size": block_size,
         "blocks": blocks,
         "samples": samples,

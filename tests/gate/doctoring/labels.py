@@ -2,7 +2,7 @@
 
 import random
 
-from reports.drafters import DRAFTERS
+from reports.drafters import NGRAM
 from reports.records.measurement import NATIVE_BASELINE_LABEL, DrafterInfo
 from reports.records.provenance import Faithfulness, ModelInfo
 from reports.report import Report
@@ -116,9 +116,7 @@ def native_as_fused(report: Report, rng: random.Random) -> Report | None:
     names = [arm.name for arm in report.arms if arm.system_under_test == NATIVE_BASELINE_LABEL]
     if not names:
         return None
-    drafter = DrafterInfo(
-        name=DRAFTERS["ngram"].name, runtime="python", block_size=8, rollback="trim", graph="two_phase"
-    )
+    drafter = DrafterInfo(name=NGRAM.name, runtime="python", block_size=8, rollback="trim", graph="two_phase")
     return set_arm(report, names[0], engine="fused", drafter=drafter, system_under_test="k3 fused")
 
 
@@ -138,7 +136,7 @@ def model_drafter_as_lookup(report: Report, rng: random.Random) -> Report | None
         return None
     models = tuple(model for model in report.provenance.models if model.role != "drafter")
     report = report.replace(provenance=report.provenance.replace(models=models), parity=None)
-    report = set_arm(report, name, drafter=drafter.replace(name=DRAFTERS["ngram"].name, weights=None, dtype=None))
+    report = set_arm(report, name, drafter=drafter.replace(name=NGRAM.name, weights=None, dtype=None))
     return renamed(report, name, "fused_lookup")
 
 

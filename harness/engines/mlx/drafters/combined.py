@@ -13,7 +13,7 @@ from harness.engines.mlx.drafters.base import DraftCounters
 from harness.engines.mlx.drafters.dflash.drafter import DflashDraft, DflashDrafter
 from harness.engines.mlx.drafters.preference import DFLASH, Preference
 from harness.engines.mlx.drafters.suffixes import SuffixIndex
-from reports.drafters import DRAFTERS
+from reports.drafters import COMBINED
 
 
 class CombinedDraft:
@@ -63,8 +63,8 @@ class CombinedDrafter:
     """
 
     single_graph: ClassVar[bool] = False
-    name: ClassVar[str] = DRAFTERS["combined"].name
-    runtime: ClassVar[str] = DRAFTERS["combined"].runtime
+    name: ClassVar[str] = COMBINED.name
+    runtime: ClassVar[str] = COMBINED.runtime
 
     def __init__(self, dflash: DflashDrafter) -> None:
         self._dflash = dflash

@@ -14,6 +14,7 @@ from harness.engines.mlx.drafters.shuffled import ShuffledDrafter
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.spec import DrafterSpec
 from harness.models.resolve import ResolvedModel, resolve
+from reports.drafters import COMBINED, DFLASH, DFLASH_TORCH, SMALL_MODEL
 
 PREFILL_CHUNK = 512
 
@@ -65,9 +66,9 @@ def _combined(spec: DrafterSpec, resolved: ResolvedModel, verifier: Verifier) ->
 
 
 LOADERS: dict[str, Callable[[DrafterSpec, ResolvedModel, Verifier], Drafter]] = {
-    "model": _model,
-    "dflash": _dflash,
-    "dflash-torch": _dflash_torch,
-    "combined": _combined,
+    SMALL_MODEL.kind: _model,
+    DFLASH.kind: _dflash,
+    DFLASH_TORCH.kind: _dflash_torch,
+    COMBINED.kind: _combined,
 }
 """How each kind of `reports.drafters` that has weights is loaded."""

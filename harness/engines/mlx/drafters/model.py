@@ -14,7 +14,7 @@ from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier, load_verifier
 from harness.engines.mlx.verifier.plain_caches import plain_caches
 from harness.engines.mlx.verifier.rollback import trim
-from reports.drafters import DRAFTERS
+from reports.drafters import SMALL_MODEL
 
 GROUP = 64
 """Weights that share a scale and an offset when a draft model is rounded: the default of mlx-lm's quantisation."""
@@ -88,8 +88,8 @@ class ModelDrafter:
     """A small model loaded from a folder."""
 
     single_graph: ClassVar[bool] = True
-    name: ClassVar[str] = DRAFTERS["model"].name
-    runtime: ClassVar[str] = DRAFTERS["model"].runtime
+    name: ClassVar[str] = SMALL_MODEL.name
+    runtime: ClassVar[str] = SMALL_MODEL.runtime
     layers: ClassVar[tuple[int, ...]] = ()
 
     def __init__(self, drafting: Verifier, weights: str | None, verifier: Verifier, chunk: int) -> None:

@@ -7,7 +7,7 @@ import mlx.core as mx
 
 from harness.engines.mlx.drafters.base import DraftCounters
 from harness.engines.mlx.drafters.suffixes import SuffixIndex
-from reports.drafters import DRAFTERS
+from reports.drafters import NGRAM
 
 
 class NgramDraft:
@@ -36,8 +36,8 @@ class NgramDrafter:
     """Prompt lookup with suffixes of up to three tokens."""
 
     single_graph: ClassVar[bool] = False
-    name: ClassVar[str] = DRAFTERS["ngram"].name
-    runtime: ClassVar[str] = DRAFTERS["ngram"].runtime
+    name: ClassVar[str] = NGRAM.name
+    runtime: ClassVar[str] = NGRAM.runtime
     layers: ClassVar[tuple[int, ...]] = ()
     weights: ClassVar[str | None] = None
     dtype: ClassVar[str | None] = None

@@ -6,7 +6,7 @@ from typing import ClassVar
 import mlx.core as mx
 
 from harness.engines.mlx.drafters.base import DraftCounters
-from reports.drafters import DRAFTERS
+from reports.drafters import DFLASH_TORCH
 from reports.records.recorded_drafts import RecordedDrafts
 
 
@@ -40,7 +40,7 @@ class RecordedDrafter:
     """A recording in the place of the drafter it was made of, which reads `layers` of the verifier."""
 
     single_graph: ClassVar[bool] = False
-    name: ClassVar[str] = DRAFTERS["dflash-torch"].name
+    name: ClassVar[str] = DFLASH_TORCH.name
 
     def __init__(self, recorded: RecordedDrafts, layers: tuple[int, ...]) -> None:
         self._recorded = recorded

@@ -28,6 +28,7 @@ from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.native import native_prefill
 from harness.engines.mlx.verifier.step_loop import check_limit, token_of
 from harness.engines.spec import EngineSettings
+from reports.drafters import SMALL_MODEL
 from reports.engines import ENGINES, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
 
@@ -76,7 +77,7 @@ class MlxLmSpeculativeEngine:
             ModelError: the draft model is missing or of no kind that can be run.
         """
         name, spec = self.kind.name, settings.drafter
-        if spec is None or spec.kind != "model" or spec.shuffle_seed is not None:
+        if spec is None or spec.kind != SMALL_MODEL.kind or spec.shuffle_seed is not None:
             raise EngineError(f"{name} drafts with a small model as it is; set the drafter's kind to model")
         if spec.graph != "single":
             raise EngineError(f"{name} evaluates drafts and verification together; set the drafter's graph single")

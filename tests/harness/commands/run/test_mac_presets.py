@@ -8,6 +8,7 @@ import pytest
 import harness.engines.mlx  # noqa: F401
 from harness.cli import run
 from harness.plans.preset_file import load_preset, preset_names
+from reports.drafters import DRAFTERS
 from reports.report import Report, load_report
 from tests.harness.commands.tiny_runs import tiny_drafter, tiny_gemma4_4bit
 
@@ -68,7 +69,7 @@ def test_it_runs_and_measures_what_it_says(
         if arm.drafter is not None:
             assert arm.drafter.block_size == spec.drafter.block_size
             assert arm.drafter.graph == spec.drafter.graph
-            assert arm.drafter.runtime == ("torch" if spec.drafter.kind == "dflash-torch" else "mlx")
+            assert arm.drafter.runtime == DRAFTERS[spec.drafter.kind].runtime
             assert all(row.speculation is not None and row.speculation.blocks for row in arm.measurements)
         if spec.restoration == "identity":
             assert all(row.restored_positions for row in arm.measurements)

@@ -15,7 +15,7 @@ from harness.engines.mlx.drafters.dflash.shared_weights import Shared, share
 from harness.engines.mlx.verifier.hidden_states import layers_of
 from harness.engines.mlx.verifier.load import Verifier
 from harness.models.folder.model_folder import open_folder
-from reports.drafters import DRAFTERS
+from reports.drafters import DFLASH
 
 DTYPES = {"float32": mx.float32, "bfloat16": mx.bfloat16, "float16": mx.float16}
 
@@ -59,8 +59,8 @@ class DflashDrafter:
     """A checkpoint of the published layout, plugged into a verifier."""
 
     single_graph: ClassVar[bool] = True
-    name: ClassVar[str] = DRAFTERS["dflash"].name
-    runtime: ClassVar[str] = DRAFTERS["dflash"].runtime
+    name: ClassVar[str] = DFLASH.name
+    runtime: ClassVar[str] = DFLASH.runtime
 
     def __init__(self, folder: Path, weights: str | None, verifier: Verifier, dtype: str | None) -> None:
         """Load the weights in `folder`, whose digest is `weights`, as `dtype` (the checkpoint's own if None).

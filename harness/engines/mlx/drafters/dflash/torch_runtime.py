@@ -18,7 +18,7 @@ from harness.engines.mlx.drafters.base import DraftCounters
 from harness.engines.mlx.drafters.dflash.drafter import check_fit
 from harness.engines.mlx.drafters.dflash.shared_weights import Shared, share
 from harness.engines.mlx.verifier.load import Verifier
-from reports.drafters import DRAFTERS
+from reports.drafters import DFLASH_TORCH
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -58,8 +58,8 @@ class TorchDflashDrafter:
     """The reference plugged into an MLX verifier."""
 
     single_graph: ClassVar[bool] = False
-    name: ClassVar[str] = DRAFTERS["dflash-torch"].name
-    runtime: ClassVar[str] = DRAFTERS["dflash-torch"].runtime
+    name: ClassVar[str] = DFLASH_TORCH.name
+    runtime: ClassVar[str] = DFLASH_TORCH.runtime
 
     def __init__(self, folder: Path, weights: str | None, verifier: Verifier, dtype: str | None) -> None:
         """Load the weights in `folder` with PyTorch as `dtype`, the checkpoint's own if None.
