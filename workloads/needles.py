@@ -20,10 +20,6 @@ PLACES = (
     "Jakarta", "Krakow", "Lisbon", "Malmö", "Nairobi", "Odense", "Porto", "Quito", "Rotterdam", "Salzburg", "Toledo",
     "Uppsala", "Vienna", "Zagreb",
 )  # fmt: skip
-THINGS = (
-    "violin", "telescope", "stamp collection", "motorcycle", "globe", "chess set", "sewing machine", "typewriter",
-    "rowing boat", "piano",
-)  # fmt: skip
 OFFICES = ("captain", "owner", "builder", "cook", "pilot", "painter")
 SHIPS = (
     "Albatross", "Bellona", "Cormorant", "Dolphin", "Endurance", "Falcon", "Gannet", "Heron", "Iris", "Juno",
@@ -46,13 +42,13 @@ class Needle:
 
 
 def place(rng: random.Random) -> Needle:
-    """Where somebody keeps something."""
-    who, what, where = _person(rng), rng.choice(THINGS), rng.choice(PLACES)
-    question = f"In which city does {who} keep the {what}?"
+    """Where somebody is from."""
+    who, where = _person(rng), rng.choice(PLACES)
+    question = f"What is the hometown of {who}?"
     return Needle(
-        f"{who} keeps the {what} in {where}.",
-        f"{question} Reply with the name of the city alone.",
-        f"Question: {question}\nAnswer: {who} keeps the {what} in",
+        f"The hometown of {who} is {where}.",
+        f"{question} Reply with the name of the town alone.",
+        f"Question: {question}\nAnswer: The hometown of {who} is",
         where,
     )
 
