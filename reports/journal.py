@@ -20,7 +20,7 @@ from reports.records.plan import Resume, Warmup
 from reports.records.record import Name, Record
 from reports.report import Report, describe_invalid
 from reports.untrusted.files import MAX_BYTES
-from reports.untrusted.strict_json import StrictJsonError, parse
+from reports.untrusted.strict_json import MAX_VALUES, StrictJsonError, parse, values_in
 
 SUFFIX = ".rows"
 UNFINISHED = "the rows of a run that has not come to its end; the command that began it goes on with it"
@@ -93,13 +93,42 @@ class JournalError(ValueError):
 
 
 @dataclass(frozen=True)
+class End:
+    """Where the next line goes: after so many lines, bytes and values, and after the checksum of the last one."""
+
+    lines: int = 0
+    size: int = 0
+    values: int = 0
+    checksum: int = 0
+
+    def after(self, line: bytes, checksum: int) -> "End":
+        """The end once this line is written.
+
+        Raises:
+            JournalError: the journal could not be read again, nor the report that it becomes.
+        """
+        try:
+            end = End(self.lines + 1, self.size + len(line), self.values + values_in(line), checksum)
+        except StrictJsonError as error:
+            raise JournalError(self.lines + 1, str(error)) from error
+        for found, most, what in (
+            (len(line), LONGEST_LINE, "a line of {} bytes"),
+            (end.lines, MOST_LINES, "{} lines"),
+            (end.size, MAX_BYTES, "{} bytes"),
+            (end.values, MAX_VALUES, "{} values"),
+        ):
+            if found > most:
+                raise JournalError(end.lines, f"{what.format(found)}; {most} are the most that a journal may have")
+        return end
+
+
+@dataclass(frozen=True)
 class Lines:
-    """What a journal holds: its whole lines, how many bytes they take, and the checksum after the last of them."""
+    """What a journal holds in its whole lines, and where they end."""
 
     report: Report
     entries: tuple[Entry, ...]
-    size: int
-    checksum: int
+    end: End
 
 
 def journal_of(report: Path) -> Path:
@@ -112,61 +141,60 @@ def is_unfinished(report: Path) -> bool:
     return journal_of(report).exists() and not report.exists()
 
 
-def encode(entry: Entry, checksum: int) -> tuple[bytes, int]:
-    """The line of an entry that follows those with `checksum` (0 before the first), and the checksum after it."""
+def encode(entry: Entry, end: End) -> tuple[bytes, End]:
+    """The line of an entry that goes to this end, and the end after it.
+
+    Raises:
+        JournalError: with it, there would be more than can be read again.
+    """
     body = entry.model_dump_json(exclude_none=True).encode()
-    after = zlib.crc32(body, checksum)
-    return b'{"crc":"%08x",%b\n' % (after, body[1:]), after
+    checksum = zlib.crc32(body, end.checksum)
+    line = b'{"crc":"%08x",%b\n' % (checksum, body[1:])
+    return line, end.after(line, checksum)
 
 
 def decode(data: bytes) -> Lines:
     """The lines of a journal; a last one without its line feed is left out, since its writer was killed.
 
     Raises:
-        JournalError: a line is damaged, too long, none of a run, or the first is not that of a run.
+        JournalError: a line is damaged or none of a run, the first is not that of a run, or there are too many.
     """
-    entries, size, checksum = [], 0, 0
-    for number, line in enumerate(_whole_lines(data), start=1):
-        if number > MOST_LINES:
-            raise JournalError(number, f"a journal has {MOST_LINES} lines at most")
-        entry, checksum = _decode_line(line, checksum, number)
-        if isinstance(entry, Begun) != (number == 1):
-            raise JournalError(number, "a journal begins with its run, and has one")
+    entries: list[Entry] = []
+    end = End()
+    for line in _whole_lines(data):
+        entry, end = _decode_line(line, end)
+        if isinstance(entry, Begun) != (end.lines == 1):
+            raise JournalError(end.lines, "a journal begins with its run, and has one")
         entries.append(entry)
-        size += len(line) + 1
     if not entries:
         raise JournalError(1, "is no journal of a run")
     begun, *rest = entries
     assert isinstance(begun, Begun)
-    return Lines(begun.report, tuple(rest), size, checksum)
+    return Lines(begun.report, tuple(rest), end)
 
 
 def _whole_lines(data: bytes) -> Iterator[bytes]:
+    """Lines with their line feed."""
     start = 0
-    while (end := data.find(b"\n", start)) >= 0:
-        yield data[start:end]
-        start = end + 1
+    while (stop := data.find(b"\n", start) + 1) > 0:
+        yield data[start:stop]
+        start = stop
 
 
-def _decode_line(line: bytes, checksum: int, number: int) -> tuple[Entry, int]:
-    if len(line) > LONGEST_LINE:
-        raise JournalError(number, f"is longer than {LONGEST_LINE} bytes")
+def _decode_line(line: bytes, end: End) -> tuple[Entry, End]:
+    number = end.lines + 1
     start = _CHECKED.match(line)
     if start is None:
         raise JournalError(number, "is no line of a journal")
-    body = b"{" + line[start.end() :]
-    after = zlib.crc32(body, checksum)
-    if after != int(start[1], 16):
+    body = b"{" + line[start.end() : -1]
+    checksum = zlib.crc32(body, end.checksum)
+    if checksum != int(start[1], 16):
         raise JournalError(number, "is not as it was written, or does not belong after the one before it")
+    after = end.after(line, checksum)
     try:
-        parse(body)  # bounds depth and values before records are made of them
+        parse(body)  # bounds depth, and takes nothing that only one reader would take
         return _ENTRY.validate_json(body), after
     except StrictJsonError as error:
         raise JournalError(number, str(error)) from error
     except ValidationError as error:
         raise JournalError(number, describe_invalid(error)) from error
-
-
-def has_room(size: int, line: bytes) -> bool:
-    """A journal of `size` bytes with `line` after it can be read again."""
-    return len(line) <= LONGEST_LINE and size + len(line) <= MAX_BYTES

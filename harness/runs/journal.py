@@ -17,6 +17,7 @@ from harness.runs.resumption import unlike
 from reports.atomic_file import write_atomically
 from reports.journal import (
     Begun,
+    End,
     Entry,
     JournalError,
     Lines,
@@ -25,12 +26,12 @@ from reports.journal import (
     Resumed,
     decode,
     encode,
-    has_room,
     journal_of,
 )
 from reports.records.plan import Resume
 from reports.report import Report, ReportError, load_report, report_bytes
 from reports.untrusted.files import MAX_BYTES, RefusedFileError, read_bounded
+from reports.untrusted.strict_json import MAX_VALUES, values_in
 
 E = TypeVar("E", bound=Entry)
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -45,8 +46,7 @@ class Journal:
         self.path = journal_of(out)
         self._out = out
         self._descriptor = descriptor
-        self._size = lines.size
-        self._checksum = lines.checksum
+        self._end = lines.end
 
     @classmethod
     @contextmanager
@@ -67,12 +67,12 @@ class Journal:
         journal = cls(out, begun, lines, descriptor)
         try:
             with _told(out):
-                os.ftruncate(descriptor, lines.size)  # what a killed process wrote of a line is none
+                os.ftruncate(descriptor, lines.end.size)  # what a killed process wrote of a line is none
             if journal.measured:
                 journal.append(Resumed(resume=Resume(order=journal.measured, at=utc_now())))
             yield journal
         finally:
-            if not journal.measured and os.fstat(descriptor).st_size == journal._size:
+            if not journal.measured and os.fstat(descriptor).st_size == journal._end.size:
                 journal_of(out).unlink(missing_ok=True)
             os.close(descriptor)
 
@@ -91,21 +91,21 @@ class Journal:
         Raises:
             OutputError: it cannot be written; all lines before it are as they were.
         """
-        line, checksum = encode(entry, self._checksum)
-        if not has_room(self._size, line):
+        try:
+            line, end = encode(entry, self._end)
+        except JournalError as error:
             raise OutputError(
-                f"{self.path}: the run measures more than the {MAX_BYTES >> 20} MiB that a report may have; "
-                "what was measured is kept there: begin a run of fewer samples or repeats with another --out"
-            )
+                f"{self.path}: the run measures more than a report may hold ({error}); what was measured is kept "
+                "there: begin a run of fewer samples or repeats with another --out"
+            ) from error
         with _told(self._out):
             try:
                 _write(self._descriptor, line)
                 os.fsync(self._descriptor)
             except BaseException:
-                os.ftruncate(self._descriptor, self._size)
+                os.ftruncate(self._descriptor, self._end.size)
                 raise
-        self._size += len(line)
-        self._checksum = checksum
+        self._end = end
         self.entries.append(entry)
 
 
@@ -128,8 +128,8 @@ def read_journal(out: Path) -> Lines | None:
     except RefusedFileError as error:
         raise OutputError(f"{path}: {error}; move it away, or choose another --out") from error
     except JournalError as error:
-        keep = f"delete that line and all after it to go on with the {error.line - 1} before it, or " * (error.line > 1)
-        raise OutputError(f"{path}: {error}; {keep}choose another --out") from error
+        keep = f"delete that line and all after it to go on with the {error.line - 1} before it, or "
+        raise OutputError(f"{path}: {error}; {keep if error.line > 1 else ''}choose another --out") from error
 
 
 def settle(report: Report, out: Path) -> None:
@@ -139,10 +139,10 @@ def settle(report: Report, out: Path) -> None:
         OutputError: it cannot be written; the rows are kept in the journal.
     """
     data = report_bytes(report)
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_BYTES or values_in(data) > MAX_VALUES:
         raise OutputError(
-            f"{out}: the report would take {len(data) >> 20} MiB, and {MAX_BYTES >> 20} are the most that is read; "
-            f"its rows are kept in {journal_of(out)}: begin a run of fewer samples or repeats with another --out"
+            f"{out}: a report of {len(data) >> 20} MiB would not be read; its rows are kept in {journal_of(out)}: "
+            "begin a run of fewer samples or repeats with another --out"
         )
     with _told(out):
         write_atomically(data, out)
@@ -186,10 +186,10 @@ def _lines_of(skeleton: Report, out: Path) -> Lines:
     """What the journal of this very run holds; if there is none, it is begun."""
     lines = read_journal(out)
     if lines is None:
-        line, checksum = encode(Begun(report=skeleton), 0)
+        line, end = encode(Begun(report=skeleton), End())
         with _told(out):
             write_atomically(line, journal_of(out))
-        return Lines(skeleton, (), len(line), checksum)
+        return Lines(skeleton, (), end)
     other = unlike(lines.report, skeleton)
     if other is not None:
         raise OutputError(f"{journal_of(out)}: its rows cannot be gone on with: {other}; choose another --out")

@@ -104,9 +104,21 @@ def _without_strings(data: bytes) -> bytes:
     return _STRING.sub(b"", data)
 
 
+def values_in(data: bytes) -> int:
+    """How many values a document has at most, counted without parsing it.
+
+    Raises:
+        StrictJsonError: far more than `MAX_VALUES`.
+    """
+    return _values(_without_strings(data))
+
+
+def _values(bare: bytes) -> int:
+    return 1 + bare.count(b",") + bare.count(b"[") + bare.count(b"{")
+
+
 def _check_shape(bare: bytes) -> None:
-    values = 1 + bare.count(b",") + bare.count(b"[") + bare.count(b"{")
-    if values > MAX_VALUES:
+    if _values(bare) > MAX_VALUES:
         raise StrictJsonError(f"more than {MAX_VALUES} values")
     brackets = bare.translate(None, _NOT_BRACKETS)
     for _ in range(MAX_DEPTH):

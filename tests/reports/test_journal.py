@@ -11,6 +11,7 @@ from reports import journal
 from reports.journal import (
     Audited,
     Begun,
+    End,
     Entry,
     JournalError,
     Lines,
@@ -47,9 +48,9 @@ def entries() -> list[Entry]:
 
 
 def written(lines: list[Entry]) -> bytes:
-    data, checksum = b"", 0
+    data, end = b"", End()
     for entry in lines:
-        line, checksum = encode(entry, checksum)
+        line, end = encode(entry, end)
         data += line
     return data
 
@@ -69,8 +70,8 @@ FIRST = DATA.index(b"\n") + 1
 def test_what_is_written_is_read_again() -> None:
     lines = decode(DATA)
     assert (lines.report, list(lines.entries)) == (REPORT, WHOLE[1:])
-    assert lines.size == len(DATA)
-    more, _ = encode(WHOLE[2], lines.checksum)
+    assert (lines.end.lines, lines.end.size) == (len(WHOLE), len(DATA))
+    more, _ = encode(WHOLE[2], lines.end)
     assert decode(DATA + more).entries == (*WHOLE[1:], WHOLE[2])
 
 
@@ -88,7 +89,7 @@ def test_cut_at_any_byte_every_whole_line_is_kept(cut: int) -> None:
         return
     lines = decode(DATA[:cut])
     assert list(lines.entries) == WHOLE[1:whole]
-    assert written(WHOLE[:whole]) == DATA[: lines.size]
+    assert written(WHOLE[:whole]) == DATA[: lines.end.size]
 
 
 @given(st.integers(0, len(DATA) - 1), st.integers(1, 255))
@@ -133,7 +134,7 @@ def checked(body: bytes, checksum: int = 0) -> bytes:
         (b'{"line":"run","line":"run"}', "stands twice"),
         (b'{"line":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested deeper"),
         (b'{"line":"row","arm":"one","row":{"sample":0,"repeat":0,"decode_s":NaN}}', "NaN"),
-        (b'{"line":[' + b"[]," * 2_000_001 + b"[]]}", "more than"),
+        (b'{"line":[' + b"[]," * 2_000_001 + b"[]]}", "values; 2000000 are the most"),
         (b'{"line":"\xff"}', "UTF-8"),
         (b'{"line":"run"', "JSON"),
     ],
@@ -145,12 +146,23 @@ def test_what_an_editor_could_make_is_refused_in_one_line(body: bytes, said: str
     assert len(str(caught.value)) < 400
 
 
-def test_lines_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "LONGEST_LINE", 300)
-    with pytest.raises(JournalError, match="line 3: is longer than 300 bytes"):
-        decode(
-            written([WHOLE[0], WHOLE[1], MeasuredRow(arm="one", row=Measurement(sample=0, repeat=0, text="x" * 300))])
-        )
-    monkeypatch.setattr(journal, "MOST_LINES", 2)
-    with pytest.raises(JournalError, match="line 3: a journal has 2 lines at most"):
-        decode(written([WHOLE[0], WHOLE[1], WHOLE[1]]))
+@pytest.mark.parametrize(
+    ("bound", "most", "said"),
+    [
+        ("LONGEST_LINE", 300, "line 3: a line of 3[0-9]+ bytes; 300 are the most"),
+        ("MOST_LINES", 2, "line 3: 3 lines; 2 are the most"),
+        ("MAX_BYTES", 500, "line 3: [0-9]+ bytes; 500 are the most"),
+        ("MAX_VALUES", 30, "line 3: [0-9]+ values; 30 are the most"),
+    ],
+)
+def test_a_journal_is_bounded_for_who_writes_it_and_for_who_reads_it(
+    monkeypatch: pytest.MonkeyPatch, bound: str, most: int, said: str
+) -> None:
+    lines = [WHOLE[0], WHOLE[1], MeasuredRow(arm="one", row=Measurement(sample=0, repeat=0, text="x" * 300))]
+    data = written(lines)
+    monkeypatch.setattr(journal, bound, most)
+    with pytest.raises(JournalError, match=said):
+        written(lines)
+    with pytest.raises(JournalError, match=said):
+        decode(data)
+    assert len(decode(written(lines[:2])).entries) == 1

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reports.importers.registry import IMPORTERS
-from reports.journal import Begun, encode
+from reports.journal import Begun, End, encode
 from reports.reading import (
     Invalid,
     Legacy,
@@ -314,7 +314,7 @@ def test_the_journal_of_a_run_is_no_report_and_told_as_an_unfinished_run(tmp_pat
     missing = read_evidence(report).outcome
     assert isinstance(missing, Unreadable)
     assert "No such file" in missing.message
-    rows.write_bytes(encode(Begun(report=OWN), 0)[0] + b'{"crc":"0')
+    rows.write_bytes(encode(Begun(report=OWN), End())[0] + b'{"crc":"0')
     assert find_files([tmp_path]) == [rows]
     unfinished = read_evidence(rows).outcome
     assert isinstance(unfinished, NotAReport)
