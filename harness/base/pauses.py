@@ -16,8 +16,6 @@ from harness.base.clock import asleep
 from harness.base.errors import CannotRunError
 from reports.records.measurement import Pause
 
-LEAST_S = 0.1
-"""Less sleep is the moment between two readings of clocks; no machine sleeps so briefly."""
 MOST = 5
 """Pauses in one row after which it is given up."""
 T = TypeVar("T")
@@ -59,7 +57,7 @@ class PauseWatch:
 
     def _pause(self) -> Pause | None:
         found = Pause(asleep_s=max(0.0, self._slept() - self._before), stops=self._stops)
-        return found if found.stops or found.asleep_s >= LEAST_S else None
+        return found if found.broke else None
 
 
 @contextmanager

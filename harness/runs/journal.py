@@ -7,7 +7,7 @@ import errno
 import glob
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -147,6 +147,17 @@ def settle(report: Report, out: Path) -> None:
     with _told(out):
         write_atomically(data, out)
         journal_of(out).unlink(missing_ok=True)
+
+
+def drop_journal(out: Path) -> None:
+    """Delete the journal of the report at `out`, if a kill between the writing of one and the other left it there.
+
+    What is of another run is left alone, and so is what cannot be read or deleted: the report does not need it.
+    """
+    with suppress(OutputError, ReportError, OSError):
+        lines = read_journal(out)
+        if lines is not None and lines.report.report_id == load_report(out).report_id:
+            journal_of(out).unlink()
 
 
 def refuse_taken(out: Path) -> None:

@@ -115,11 +115,20 @@ class Measurement(Record):
     )
 
 
+LEAST_PAUSE_S = 0.1
+"""Less sleep is the moment between two readings of clocks; no machine sleeps so briefly."""
+
+
 class Pause(Record):
     """What broke a timed run: the machine slept, or the process was stopped and went on."""
 
     asleep_s: Seconds = Field(description="What a clock that counts sleep went on more than one that does not")
     stops: Count = Field(description="Times the process was told to go on after a stop (SIGCONT)")
+
+    @property
+    def broke(self) -> bool:
+        """It was long enough to be one."""
+        return self.stops > 0 or self.asleep_s >= LEAST_PAUSE_S
 
 
 class PausedRow(Record):

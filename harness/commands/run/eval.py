@@ -17,7 +17,7 @@ from harness.plans.kinds import plan_of, run_plan
 from harness.plans.plan import Plan
 from harness.plans.preset_file import load_preset
 from harness.plans.requirements import check_requirements
-from harness.runs.journal import measured, read_journal, remove_leftovers, settle
+from harness.runs.journal import drop_journal, measured, read_journal, remove_leftovers, settle
 from harness.runs.output_lock import output_lock
 from reports.journal import journal_of
 from reports.report import Report
@@ -82,6 +82,8 @@ def _settle(plan: Plan, path: Path) -> "JudgedFile":
             with bar(plan.preset.title) as progress:
                 report = measure(plan, path, progress)
             settle(conclude(report, judge.parity_in(path.parent)), path)
+    else:
+        drop_journal(path)
     return judge.read(path).judged
 
 

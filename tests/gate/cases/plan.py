@@ -1,5 +1,6 @@
 """Cases of the rules about the plan: its prompts, its rows and their order."""
 
+from reports.records.measurement import Arm, Pause, PausedRow
 from reports.records.plan import PromptRecord, prompts_digest
 from reports.report import Report
 from tests.gate.cases.bases import IDENTITY, NGRAM, code, niah, niah_of_five
@@ -30,6 +31,19 @@ def one_after_the_other(report: Report) -> Report:
         name = arm.name
         report = edit_rows(report, name, lambda row, name=name: row.replace(order=places[name, row.sample, row.repeat]))
     return set_plan(report, order=tuple(order))
+
+
+def set_aside(report: Report, asleep_s: float) -> Report:
+    """The oracle's first row stands twice: as it is, and as one that a pause broke."""
+
+    def with_paused(arm: Arm) -> Arm:
+        return arm.replace(paused=(PausedRow(row=arm.measurements[0], pause=Pause(asleep_s=asleep_s, stops=0)),))
+
+    return edit_arm(report, "oracle", with_paused)
+
+
+def niah_with_a_pause() -> Report:
+    return set_aside(niah(), asleep_s=30.0)
 
 
 def copy_times(report: Report) -> Report:
@@ -91,6 +105,7 @@ CASES: dict[str, RuleCase] = {
         "arms/ablate/stream_audit/streams/0.0",
     ),
     "RUN_ORDER": measured(niah, swap_orders, "plan/order"),
+    "PAUSED_ROWS": measured(niah_with_a_pause, lambda report: set_aside(report, asleep_s=0.0), "arms/oracle/paused"),
     "ARMS_NOT_INTERLEAVED": measured(
         code, one_after_the_other, "plan/order", "arms/*/measurements/*/order", claims=("null_ratio/oracle_again",)
     ),

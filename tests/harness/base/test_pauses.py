@@ -10,15 +10,15 @@ import pytest
 
 from harness.base.clock import asleep
 from harness.base.errors import CannotRunError
-from harness.base.pauses import LEAST_S, MOST, PauseWatch, watching
-from reports.records.measurement import Pause
+from harness.base.pauses import MOST, PauseWatch, watching
+from reports.records.measurement import LEAST_PAUSE_S, Pause
 
 Kept = list[tuple[str, Pause | None]]
 
 
 def test_the_clocks_of_this_machine_agree_while_it_is_awake() -> None:
     before = asleep()
-    assert 0 <= asleep() - before < LEAST_S
+    assert 0 <= asleep() - before < LEAST_PAUSE_S
 
 
 def test_without_a_pause_once_is_enough() -> None:
@@ -41,7 +41,7 @@ def test_a_row_in_which_the_machine_slept_is_measured_again_and_kept() -> None:
 
 
 def test_less_than_any_sleep_is_none() -> None:
-    slept = iter([5.0, 5.0, 5.0 + LEAST_S / 2])
+    slept = iter([5.0, 5.0, 5.0 + LEAST_PAUSE_S / 2])
     kept: Kept = []
     PauseWatch(lambda: next(slept)).measure(lambda: "row", lambda row, pause: kept.append((row, pause)))
     assert kept == [("row", None)]

@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,10 @@ import harness.engines.mlx  # noqa: F401
 from harness.cli import run
 from harness.runs.journal import read_journal
 from harness.runs.output_lock import output_lock
-from reports.journal import Audited, MeasuredRow, journal_of
+from reports.journal import Audited, Begun, End, MeasuredRow, encode, journal_of
 from reports.records.measurement import Arm
 from reports.report import Report, load_report
+from tests.gate.edits import edit_arm
 from tests.harness.commands.killed import killed
 from tests.harness.model_folders import write_folder
 from tests.harness.tiny_models import SHAPE, verifier_of
@@ -170,6 +173,48 @@ def test_a_run_interrupted_before_its_first_row_leaves_nothing(model: Path, tmp_
     assert os.listdir(tmp_path) == []
 
 
+STOPPED_IN_A_ROW = """
+import os, signal, sys
+from harness.cli import run
+from harness.runs import timed_run
+
+measure, rows = timed_run._measure, 0
+
+def stopped(*arguments):
+    global rows
+    rows += 1
+    if rows == 3:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return measure(*arguments)
+
+timed_run._measure = stopped
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_a_row_in_which_the_process_was_stopped_is_measured_again_and_both_are_kept(
+    model: Path, tmp_path: Path, whole: Report, subprocess_environment: dict[str, str]
+) -> None:
+    out = tmp_path / "r.json"
+    command = [sys.executable, "-c", STOPPED_IN_A_ROW, *arguments(model, out, "--repeats", "2")]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=subprocess_environment)
+    _, status = os.waitpid(child.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+    child.send_signal(signal.SIGCONT)
+    assert child.wait() in (0, 2)
+    report = load_report(out)
+    assert {arm.paused is None for arm in report.arms} == {False}
+    ((name, found),) = [(arm.name, one) for arm in report.arms for one in arm.paused or ()]
+    assert found.pause.stops == 1
+    again = next(row for row in arm_of(report, name).measurements if row.order == 2)
+    assert (found.row.order, found.row.sample, found.row.repeat) == (2, again.sample, again.repeat)
+    assert found.row.token_ids == again.token_ids
+    assert report.gate is not None
+    assert not {"PAUSED_ROWS", "RUN_ORDER", "RUN_INCOMPLETE"} & {one.code for one in report.gate.violations}
+    kept_apart = edit_arm(report, name, lambda arm: arm.replace(paused=()))
+    assert timeless(kept_apart) == timeless(whole)
+
+
 def test_rows_of_two_models_are_not_mixed(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same weights in the same folder under another `rope_theta` are another model."""
     folder, out = tmp_path / "model", tmp_path / "r.json"
@@ -184,6 +229,13 @@ def test_rows_of_two_models_are_not_mixed(model: Path, tmp_path: Path, capsys: p
     assert journal_of(out).read_bytes() == before
 
 
+def killed_before_the_journal_went(out: Path) -> None:
+    """As if the process had been killed between its last two acts: the report is there, and its journal still is."""
+    begun = load_report(out)
+    bare = tuple(arm.replace(measurements=(), stream_audit=None, paused=None) for arm in begun.arms)
+    journal_of(out).write_bytes(encode(Begun(report=begun.replace(arms=bare)), End())[0])
+
+
 def test_a_finished_run_named_again_has_nothing_to_do(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -195,6 +247,7 @@ def test_a_finished_run_named_again_has_nothing_to_do(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "r.json: it is finished; nothing to do" in shown.err
+    killed_before_the_journal_went(out)
     assert run(arguments(model, out, "--json")) == 0
     assert json.loads(capsys.readouterr().out)["report"] == str(out)
     assert out.read_bytes() == before
