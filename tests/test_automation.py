@@ -1,10 +1,13 @@
 """The hook, the action and the workflow of the repository do what they say: their commands are run here."""
 
+import ast
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,9 @@ from tests.gate.honest import Setup, honest_code, honest_parity
 ROOT = Path(__file__).resolve().parents[1]
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
-WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").glob("*.yml")}
+WORKFLOW = WORKFLOWS["ci"]
+NOXFILE = ast.parse((ROOT / "noxfile.py").read_text())
 
 
 def execute(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -97,6 +102,42 @@ def test_the_action_obeys_its_other_inputs(checkout: Path) -> None:
     assert run_step("Check the figures in prose", checkout, ledger="README.md\nmy reports").returncode == 2
 
 
+def test_the_action_caches_what_it_installs_by_its_content(checkout: Path, tmp_path: Path) -> None:
+    source = tmp_path / "k3"
+    for name in ("pyproject.toml", "constraints.txt", "harness/__init__.py", "harness/base/__init__.py"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, source / name)
+    shutil.copy(ROOT / "harness" / "base" / "source_code.py", source / "harness" / "base")
+
+    def digest() -> str:
+        (tmp_path / "output").write_text("")
+        command = [
+            "bash",
+            "--noprofile",
+            "--norc",
+            "-eo",
+            "pipefail",
+            "-c",
+            steps()["Digest what would be installed"]["run"],
+        ]
+        done = execute(command, checkout, GITHUB_ACTION_PATH=str(source), GITHUB_OUTPUT=str(tmp_path / "output"))
+        assert done.returncode == 0, done.stderr
+        return (tmp_path / "output").read_text()
+
+    first = digest()
+    assert re.fullmatch(r"digest=[0-9a-f]{64}-[0-9a-f]{64}\n", first)
+    assert digest() == first
+    (source / "constraints.txt").write_text("")
+    second = digest()
+    (source / "harness" / "more.py").write_text("x = 1\n")
+    assert len({first, second, digest()}) == 3
+    cache = steps()["actions/cache@v5"]["with"]
+    assert "${{ steps.k3.outputs.digest }}" in cache["key"]
+    assert cache["path"] == "${{ runner.temp }}/k3-gate"
+    for name in ("Install K3", "Put K3 on the path"):
+        assert "$RUNNER_TEMP/k3-gate" in steps()[name]["run"]
+
+
 def test_inputs_of_the_action_are_not_read_as_scripts_or_options(checkout: Path) -> None:
     hostile = run_step("Judge reports", checkout, paths='$(touch pwned)\n"; touch pwned; "\n--help')
     assert hostile.returncode == 3
@@ -117,7 +158,35 @@ def test_the_workflow_runs_the_command_of_the_readme_and_judges_the_evidence() -
 
 
 def test_the_workflow_may_read_only_and_pins_what_it_uses() -> None:
-    assert WORKFLOW["permissions"] == {"contents": "read"}
-    jobs = [*WORKFLOW["jobs"].values(), ACTION["runs"]]
+    assert all(workflow["permissions"] == {"contents": "read"} for workflow in WORKFLOWS.values())
+    jobs = [*(job for workflow in WORKFLOWS.values() for job in workflow["jobs"].values()), ACTION["runs"]]
     used = [step["uses"] for job in jobs for step in job["steps"] if "uses" in step]
     assert all(name == "./" or re.search(r"@v\d", name) for name in used)
+
+
+def test_every_version_is_tested_on_both_systems() -> None:
+    matrix = WORKFLOW["jobs"]["tests"]["strategy"]["matrix"]
+    assert matrix == {"os": ["ubuntu-latest", "macos-latest"], "python": ["3.11", "3.12", "3.13", "3.14"]}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [text.rpartition(" ")[2] for text in project["classifiers"] if re.search(r"Python :: 3\.\d", text)]
+    assert named == matrix["python"]
+    assert project["requires-python"] == f">={named[0]}"
+
+
+def test_workflows_and_ci_run_sessions_that_exist() -> None:
+    sessions = {node.name for node in NOXFILE.body if isinstance(node, ast.FunctionDef) and node.decorator_list}
+    texts = [
+        step["run"]
+        for workflow in WORKFLOWS.values()
+        for job in workflow["jobs"].values()
+        for step in job["steps"]
+        if "run" in step
+    ]
+    called = {
+        name
+        for text in [*texts, (ROOT / ".ci" / "run").read_text()]
+        for names in re.findall(r"nox -s ([\w ]+)", text)
+        for name in names.split()
+    }
+    assert called <= sessions
+    assert {"tests", "torch", "lint", "types", "light", "lowest", "bench"} <= called
