@@ -48,6 +48,7 @@ def test_a_changed_config_has_not_been_verified(folder: Path) -> None:
     assert load_faithfulness(identity_of(folder)) is None
 
 
+@pytest.mark.torch
 def test_a_changed_tokenizer_has_not_been_verified_and_verifying_it_replaces_nothing(folder: Path) -> None:
     """What once passed for verified on the record of another folder, and then put its own record in its place."""
     result, identity = verify(folder), identity_of(folder)
@@ -62,6 +63,7 @@ def test_a_changed_tokenizer_has_not_been_verified_and_verifying_it_replaces_not
     assert load_faithfulness(identity) == result
 
 
+@pytest.mark.torch
 def test_a_comparison_over_next_to_nothing_is_refused_and_not_kept(folder: Path) -> None:
     config = json.loads((folder / "tokenizer.json").read_text())
     config["normalizer"] = {"type": "Replace", "pattern": {"Regex": "(.|\\n)+"}, "content": "x"}

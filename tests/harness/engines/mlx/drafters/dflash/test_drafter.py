@@ -22,6 +22,7 @@ from tests.harness.engines.mlx.drafters.dflash_checkpoints import CONFIG, write_
 from tests.harness.lively_models import lively_gemma, lively_gemma4
 from tests.harness.tiny_models import prompt_of, tiny_llama, tiny_qwen2
 
+RUNTIMES = [DflashDrafter, pytest.param(TorchDflashDrafter, marks=pytest.mark.torch)]
 VERIFIERS = {"llama": tiny_llama, "gemma": lively_gemma, "gemma4": lively_gemma4, "qwen2": tiny_qwen2}
 SHAPES: dict[str, dict[str, Any]] = {
     "mixed": {},
@@ -188,6 +189,7 @@ def test_a_config_that_is_none_names_the_field(changes: dict[str, Any], field: s
         read_dflash_config(write_checkpoint(tmp_path, **changes))
 
 
+@pytest.mark.parametrize("kind", RUNTIMES)
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -196,20 +198,21 @@ def test_a_config_that_is_none_names_the_field(changes: dict[str, Any], field: s
         ({"dflash_config": {"target_layer_ids": [0, 2], "mask_token_id": 97}}, "mask_token_id 97"),
     ],
 )
-def test_a_drafter_of_another_verifier_is_refused(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
-    for kind in (DflashDrafter, TorchDflashDrafter):
-        with pytest.raises(EngineError, match=reason):
-            kind(write_checkpoint(tmp_path, **changes), None, tiny_llama(), None)
+def test_a_drafter_of_another_verifier_is_refused(
+    kind: Any, changes: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(EngineError, match=reason):
+        kind(write_checkpoint(tmp_path, **changes), None, tiny_llama(), None)
 
 
-def test_weights_of_another_layout_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", RUNTIMES)
+def test_weights_of_another_layout_are_refused(kind: Any, tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path)
     weights = mx.load(str(folder / "model.safetensors"))
     weights.pop("layers.1.mlp.up_proj.weight")
     mx.save_safetensors(str(folder / "model.safetensors"), weights)
-    for kind in (DflashDrafter, TorchDflashDrafter):
-        with pytest.raises(ModelError, match="published DFlash layout"):
-            kind(folder, None, tiny_llama(), None)
+    with pytest.raises(ModelError, match="published DFlash layout"):
+        kind(folder, None, tiny_llama(), None)
 
 
 def test_a_block_larger_than_trained_is_refused(tmp_path: Path) -> None:
@@ -244,6 +247,7 @@ def test_a_draft_vocabulary_leaves_the_best_of_its_own_tokens(tmp_path: Path) ->
     assert drafts[1].propose(7, 9) == [ids[best] for best in logits[:, ids].argmax(-1)]
 
 
+@pytest.mark.parametrize("kind", RUNTIMES)
 @pytest.mark.parametrize(
     ("ids", "count", "reason"),
     [
@@ -255,9 +259,8 @@ def test_a_draft_vocabulary_leaves_the_best_of_its_own_tokens(tmp_path: Path) ->
     ],
 )
 def test_a_draft_vocabulary_that_is_none_is_refused(
-    ids: list[int] | None, count: int | None, reason: str, tmp_path: Path
+    kind: Any, ids: list[int] | None, count: int | None, reason: str, tmp_path: Path
 ) -> None:
     folder = write_checkpoint(tmp_path, draft_vocab=ids, k3_draft_vocab=count)
-    for kind in (DflashDrafter, TorchDflashDrafter):
-        with pytest.raises(ModelError, match=reason):
-            kind(folder, None, tiny_llama(), None)
+    with pytest.raises(ModelError, match=reason):
+        kind(folder, None, tiny_llama(), None)
