@@ -113,7 +113,7 @@ def estimates(world: World, draw: random.Random) -> dict[str, RatioEstimate]:
 def claims(found: dict[str, RatioEstimate]) -> set[str]:
     """Arms whose ratio the gate would let pass: told from 1 over all arms together, and beyond the oracle's own."""
     arms = [name for name in found if name != "null"]
-    adjusted = holm([found[name].p or 1.0 for name in arms])
+    adjusted = holm([found[name].p for name in arms])
     return {name for name, p in zip(arms, adjusted, strict=True) if p <= LEVEL and found[name].beyond(found["null"])}
 
 

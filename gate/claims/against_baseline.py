@@ -1,13 +1,21 @@
 """A claim's arm beside its baseline: the two, their paired ratios and what these come to, derived once a report."""
 
-from gate.figures.paired_ratios import Pair, paired_ratios, ratio_estimate
-from gate.figures.statistics.intervals import Estimate
+from itertools import combinations
+
+from gate.figures.paired_ratios import Pair, paired_ratios, prompt_of
+from gate.figures.statistics.ratio_estimate import RatioEstimate, estimate_ratio, holm
+from gate.figures.stream_groups import merge_alike
 from gate.rulebook.report_view import ReportView
-from reports.records.claims import (
-    BaseClaim,
-    Claim,
-)
+from gate.rulebook.rule import SPEEDUP
+from gate.rulebook.thresholds import MIN_DECODE_TOKENS
+from reports.records.claims import BaseClaim, Claim
 from reports.records.measurement import Arm
+
+MOST_ARMS = 20
+"""Arms that are compared with each other: as many as a preset may have. Pairs grow with the square."""
+
+RatioKey = tuple[str, str, str]
+"""Metric, arm, baseline."""
 
 
 def compared_arms(view: ReportView, claim: BaseClaim) -> tuple[Arm, Arm] | None:
@@ -18,22 +26,76 @@ def compared_arms(view: ReportView, claim: BaseClaim) -> tuple[Arm, Arm] | None:
 
 def pairs_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> tuple[Pair, ...]:
     """The paired ratios of two arms of the report, derived once."""
-    key = ("pairs", arm.name, baseline.name, "e2e_speedup" if metric == "e2e_speedup" else "decode_speedup")
+    key = ("pairs", arm.name, baseline.name, _rate(metric))
     if key not in view.memo:
-        view.memo[key] = paired_ratios(arm, baseline, metric)
+        view.memo[key] = paired_ratios(arm, baseline, metric, prompt_groups(view, arm))
     found: tuple[Pair, ...] = view.memo[key]
     return found
 
 
-def ratio_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> Estimate | None:
-    """The paired ratio of two arms of the report with its interval, derived once."""
-    key = ("ratio", arm.name, baseline.name, "e2e_speedup" if metric == "e2e_speedup" else "decode_speedup")
+def prompt_groups(view: ReportView, arm: Arm) -> dict[int, str]:
+    """The group of every prompt of an arm, derived once a set of prompts: as recorded, a prompt without a record being
+    one of its own, and groups that the oracle answered alike joined. Streams too short to time are too short to tell.
+    """
+    key = ("groups", arm.prompt_set)
     if key not in view.memo:
-        view.memo[key] = ratio_estimate(pairs_of(view, arm, baseline, metric))
-    found: Estimate | None = view.memo[key]
+        recorded = view.groups_of(arm.prompt_set)
+        prompts = set(prompt_of(arm.measurements).values())
+        groups = {prompt: recorded.get(prompt, f"prompt {prompt}") for prompt in prompts}
+        rows = view.oracle.measurements if view.oracle is not None else ()
+        streams = {row.sample: row.token_ids for row in rows if len(row.token_ids or ()) > MIN_DECODE_TOKENS.value}
+        view.memo[key] = merge_alike(groups, {sample: ids for sample, ids in streams.items() if ids is not None})
+    found: dict[int, str] = view.memo[key]
+    return found
+
+
+def ratio_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> RatioEstimate | None:
+    """The paired ratio of two arms of the report with its interval, derived once."""
+    key = ("ratio", arm.name, baseline.name, _rate(metric))
+    if key not in view.memo:
+        view.memo[key] = estimate_ratio(pair.cell for pair in pairs_of(view, arm, baseline, metric))
+    found: RatioEstimate | None = view.memo[key]
     return found
 
 
 def baseline_of(view: ReportView, claim: Claim) -> Arm | None:
     """The arm that a claim names as its baseline; the oracle where it names none."""
     return view.arms.get(claim.baseline) if claim.baseline is not None else view.oracle
+
+
+def arm_pairs(view: ReportView) -> tuple[tuple[Arm, Arm], ...]:
+    """Every two arms under test that ran the same prompts, in the order of the report; none of more than any preset
+    may have."""
+    if len(view.under_test) > MOST_ARMS:
+        return ()
+    return tuple(
+        (first, second)
+        for first, second in combinations(view.under_test, 2)
+        if first.prompt_set == second.prompt_set and first.name != second.name
+    )
+
+
+def adjusted_p(view: ReportView) -> dict[RatioKey, float]:
+    """The p-value of every ratio of the report, adjusted for all of them together (Holm), derived once.
+
+    The ratios are those of each arm under test to the oracle, by decoding alone and from end to end, and of every two
+    arms under test by decoding alone.
+    """
+    key = ("adjusted p",)
+    if key not in view.memo:
+        oracles = () if view.oracle is None else (view.oracle,)
+        compared = [(metric, arm, oracle) for oracle in oracles for arm in view.under_test for metric in SPEEDUP]
+        compared += [("arm_ratio", first, second) for first, second in arm_pairs(view)]
+        found = {
+            (metric, arm.name, other.name): estimate.p
+            for metric, arm, other in compared
+            if (estimate := ratio_of(view, arm, other, metric)) is not None
+        }
+        view.memo[key] = dict(zip(found, holm(list(found.values())), strict=True))
+    adjusted: dict[RatioKey, float] = view.memo[key]
+    return adjusted
+
+
+def _rate(metric: str) -> str:
+    """The rate that a metric compares."""
+    return "end to end" if metric == "e2e_speedup" else "decode"

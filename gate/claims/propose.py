@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gate.claims.against_baseline import arm_pairs
 from gate.claims.in_distribution import in_distribution
 from gate.claims.recompute import ClaimFigures, recompute
 from gate.figures.codecs import AFFINE_4, IDENTITY
@@ -9,6 +10,7 @@ from gate.rulebook.report_view import ReportView, chooses, drafts, lossless, res
 from gate.rulebook.rule import SPEEDUP
 from reports.records.claims import (
     AcceptanceClaim,
+    ArmRatioClaim,
     Claim,
     Interval,
     KvQuantClaim,
@@ -16,6 +18,7 @@ from reports.records.claims import (
     MemoryClaim,
     NullRatioClaim,
     ParityClaim,
+    RatioClaim,
     RecallClaim,
     SpeedupClaim,
 )
@@ -39,10 +42,10 @@ def with_figures(claim: Claim, figures: ClaimFigures) -> Claim:
     changes: dict[str, object] = {"value": figures.value}
     if figures.interval is not None:
         low, high = figures.interval
-        ratio = isinstance(claim, SpeedupClaim | NullRatioClaim)
-        changes["interval"] = Interval(low=low, high=high, method="bootstrap" if ratio else "wilson")
-    if isinstance(claim, SpeedupClaim):
-        changes["leave_one_out"] = figures.leave_one_out
+        ratio = isinstance(claim, RatioClaim | NullRatioClaim)
+        changes["interval"] = Interval(low=low, high=high, method="t" if ratio else "wilson")
+    if figures.basis is not None:
+        changes |= vars(figures.basis)
     if isinstance(claim, AcceptanceClaim):
         changes |= {"committed_per_block": figures.committed_per_block, "by_position": figures.by_position}
     return claim.replace(**changes)
@@ -63,6 +66,11 @@ def _candidates(view: ReportView) -> Iterator[Claim]:
             )
     for arm in view.under_test:
         yield from _arm_candidates(view, arm)
+    for first, second in arm_pairs(view):
+        name = f"arm_ratio/{first.name}/{second.name}"
+        yield ArmRatioClaim(
+            name=name, metric="arm_ratio", value=0.0, arm=first.name, baseline=second.name, status="withheld"
+        )
     yield from _candidates_of_results(view)
 
 

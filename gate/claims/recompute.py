@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 
-from gate.claims.against_baseline import pairs_of, ratio_of
+from gate.claims.against_baseline import adjusted_p, pairs_of, ratio_of
 from gate.figures.acceptance import acceptance_of
 from gate.figures.codecs import worthwhile
 from gate.figures.drafter_parity import agreement
 from gate.figures.kv_memory import analytic_saving, kv_saving, table_of
-from gate.figures.paired_ratios import one_prompt_left_out
+from gate.figures.paired_ratios import ratio_of_totals
 from gate.figures.prompt_shares import recall_of, token_identity
 from gate.figures.statistics.intervals import Share, wilson
+from gate.figures.statistics.ratio_estimate import leave_one_group_out
 from gate.rulebook.report_view import ReportView, chooses
 from reports.records.claims import (
     AcceptanceClaim,
@@ -19,10 +20,27 @@ from reports.records.claims import (
     MemoryClaim,
     NullRatioClaim,
     ParityClaim,
+    RatioClaim,
     RecallClaim,
-    SpeedupClaim,
 )
 from reports.records.measurement import Arm
+
+GEOMETRIC_SINCE = 3
+"""The rule set from which on ratios are geometric means over groups and processes."""
+
+
+@dataclass(frozen=True)
+class RatioBasis:
+    """What a ratio stands on; the fields are those of `RatioClaim`."""
+
+    groups: int
+    prompts: int
+    processes: int
+    p: float
+    ratios: int
+    end_to_end: float | None
+    ratio_of_totals: float | None
+    leave_one_out: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -31,7 +49,7 @@ class ClaimFigures:
 
     value: float
     interval: tuple[float, float] | None = None
-    leave_one_out: tuple[float, float] | None = None
+    basis: RatioBasis | None = None
     committed_per_block: float | None = None
     by_position: tuple[float, ...] | None = None
 
@@ -43,7 +61,7 @@ def recompute(view: ReportView, claim: BaseClaim) -> ClaimFigures | None:
         return _of_results(view, claim)
     baseline = view.arms.get(claim.baseline) if claim.baseline is not None else None
     match claim:
-        case SpeedupClaim() | NullRatioClaim():
+        case RatioClaim() | NullRatioClaim():
             return _ratio(view, claim, arm, baseline) if baseline is not None else None
         case RecallClaim():
             return _share(recall_of(arm))
@@ -66,12 +84,38 @@ def counted(view: ReportView, claim: BaseClaim) -> Share | None:
     return None
 
 
-def _ratio(view: ReportView, claim: SpeedupClaim | NullRatioClaim, arm: Arm, baseline: Arm) -> ClaimFigures | None:
+def _ratio(view: ReportView, claim: RatioClaim | NullRatioClaim, arm: Arm, baseline: Arm) -> ClaimFigures | None:
     estimate = ratio_of(view, arm, baseline, claim.metric)
     if estimate is None:
         return None
-    rest = one_prompt_left_out(pairs_of(view, arm, baseline, claim.metric))
-    return ClaimFigures(estimate.value, (estimate.low, estimate.high), rest)
+    interval = (estimate.low, estimate.high) if estimate.bounded else None
+    if isinstance(claim, NullRatioClaim):
+        return ClaimFigures(estimate.value, interval)
+    together = adjusted_p(view)
+    basis = RatioBasis(
+        groups=estimate.groups,
+        prompts=estimate.prompts,
+        processes=estimate.processes,
+        p=together.get((claim.metric, arm.name, baseline.name), 1.0),
+        ratios=len(together),
+        end_to_end=_end_to_end(view, claim, arm, baseline),
+        ratio_of_totals=ratio_of_totals(arm, baseline, claim.metric),
+        leave_one_out=leave_one_group_out(pair.cell for pair in pairs_of(view, arm, baseline, claim.metric)),
+    )
+    return ClaimFigures(estimate.value, interval, basis)
+
+
+def _end_to_end(view: ReportView, claim: RatioClaim, arm: Arm, baseline: Arm) -> float | None:
+    """What a decode-only ratio comes to with the prefill; none where it has no such rows, or is that ratio itself."""
+    whole = ratio_of(view, arm, baseline, "e2e_speedup") if claim.metric != "e2e_speedup" else None
+    return whole.value if whole is not None else None
+
+
+def older_ratio(view: ReportView, claim: BaseClaim) -> bool:
+    """The claim is a ratio that a rule set before 3 wrote: a median with a bootstrap interval. It is made anew by
+    `k3 gate conclude`, and until then it is not the figure that is judged."""
+    older = view.report.gate is not None and view.report.gate.rule_set < GEOMETRIC_SINCE
+    return older and isinstance(claim, RatioClaim | NullRatioClaim)
 
 
 def _share(found: Share | None) -> ClaimFigures | None:

@@ -1,31 +1,36 @@
-"""Ratios of two arms, paired by sample and repeat, and what they come to over distinct prompts."""
+"""Ratios of two arms, paired by sample, repeat and process."""
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.figures.rates import rate_of
-from gate.figures.statistics import intervals
-from gate.figures.statistics.intervals import Estimate
-from gate.rulebook.report_view import row_key
+from gate.figures.statistics.ratio_estimate import Cell
+from gate.rulebook.report_view import RowKey, row_key
 from reports.records.measurement import Arm, Measurement
-
-Key = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The ratio of an arm to its baseline in one (sample, repeat); `arm_first` if both orders are recorded.
+    """The ratio of an arm to its baseline in one round; `arm_first` if both orders are recorded.
 
     `prompt` is the first sample with the same prompt: a prompt that is repeated is one sample, measured more often.
+    `group` names the template or document of the prompt; a prompt whose group is not recorded is one of its own.
     """
 
     sample: int
     repeat: int
+    process: int
     prompt: int
+    group: str
     ratio: float
     arm_first: bool | None
+
+    @property
+    def cell(self) -> Cell:
+        """What an estimate needs of it."""
+        return Cell(self.group, self.prompt, self.process, self.ratio)
 
 
 def prompt_of(rows: Sequence[Measurement]) -> dict[int, int]:
@@ -47,17 +52,20 @@ def prompt_of(rows: Sequence[Measurement]) -> dict[int, int]:
     return found
 
 
-def rows_by_key(arm: Arm) -> dict[Key, Measurement]:
-    """Rows by (sample, repeat); keys that stand twice are ambiguous and left out."""
-    found = {(row.sample, row.repeat): row for row in arm.measurements}
+def rows_by_key(arm: Arm) -> dict[RowKey, Measurement]:
+    """Rows by what pairs them; keys that stand twice are ambiguous and left out."""
+    found = {row_key(row): row for row in arm.measurements}
     if len(found) < len(arm.measurements):
         counts = Counter(map(row_key, arm.measurements))
         found = {key: row for key, row in found.items() if counts[key] == 1}
     return found
 
 
-def paired_ratios(arm: Arm, baseline: Arm, metric: str = "decode_speedup") -> tuple[Pair, ...]:
-    """Ratios of rates, paired by (sample, repeat) and sorted; rows without a partner or a rate are left out."""
+def paired_ratios(arm: Arm, baseline: Arm, metric: str, groups: Mapping[int, str]) -> tuple[Pair, ...]:
+    """Ratios of rates, paired and sorted by sample, repeat and process; rows without a partner or a rate are left out.
+
+    `groups` holds the group of each sample whose group is known.
+    """
     partners, prompts = rows_by_key(baseline), prompt_of(arm.measurements)
     pairs = []
     for key, row in sorted(rows_by_key(arm).items()):
@@ -68,7 +76,9 @@ def paired_ratios(arm: Arm, baseline: Arm, metric: str = "decode_speedup") -> tu
         if rate is not None and base is not None:
             ratio = rate / base
             if 0 < ratio < math.inf:
-                pairs.append(Pair(*key, prompts[row.sample], ratio, _is_first(row, partner)))
+                prompt = prompts[row.sample]
+                group = groups.get(prompt, f"prompt {prompt}")
+                pairs.append(Pair(*key, prompt, group, ratio, _is_first(row, partner)))
     return tuple(pairs)
 
 
@@ -78,19 +88,21 @@ def _is_first(row: Measurement, partner: Measurement) -> bool | None:
     return row.order < partner.order
 
 
-def by_prompt(pairs: Iterable[Pair]) -> list[list[float]]:
-    """The ratios of each distinct prompt, prompts in order."""
-    groups: dict[int, list[float]] = defaultdict(list)
-    for pair in pairs:
-        groups[pair.prompt].append(pair.ratio)
-    return [groups[prompt] for prompt in sorted(groups)]
+def ratio_of_totals(arm: Arm, baseline: Arm, metric: str) -> float | None:
+    """All tokens over all seconds of the arm, over those of the baseline, rows paired: what a user waits for."""
+    partners = rows_by_key(baseline)
+    rows = [(row, partners[key]) for key, row in rows_by_key(arm).items() if key in partners]
+    ours, theirs = _total(metric, (row for row, _ in rows)), _total(metric, (partner for _, partner in rows))
+    return ours / theirs if ours is not None and theirs is not None and 0 < ours / theirs < math.inf else None
 
 
-def ratio_estimate(pairs: Sequence[Pair]) -> Estimate | None:
-    """Median over prompts of the median over repeats, with its bootstrap interval."""
-    return intervals.bootstrap(by_prompt(pairs)) if pairs else None
-
-
-def one_prompt_left_out(pairs: Sequence[Pair]) -> tuple[float, float] | None:
-    """Smallest and largest value of the ratio when any one prompt is left out."""
-    return intervals.leave_one_out(by_prompt(pairs))
+def _total(metric: str, rows: Iterable[Measurement]) -> float | None:
+    """Tokens a second of all rows together; none if a row has no rate."""
+    tokens, seconds = 0.0, 0.0
+    for row in rows:
+        rate = rate_of(row, metric)
+        spent = row.e2e_s if metric == "e2e_speedup" else row.decode_s
+        if rate is None or spent is None:
+            return None
+        tokens, seconds = tokens + rate * spent, seconds + spent
+    return tokens / seconds if seconds > 0 and tokens > 0 else None

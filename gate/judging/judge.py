@@ -55,10 +55,15 @@ class Judgement:
         """The claims that may be printed as such."""
         if self.verdict in ("invalid", "legacy", "not_evidence"):
             return ()
-        admitted = {claim.name for claim in self.claims if claim.status == "admitted"}
+        admitted = {claim.name for claim in self.claims if claim.status == "admitted" and _says_something(claim)}
         view = ReportView(self.report)
         shown = (claim for claim in self.report.claims if claim.name in admitted)
         return tuple(Headline(claim, counted(view, claim), kind_of_text(view, claim)) for claim in shown)
+
+
+def _says_something(claim: JudgedClaim) -> bool:
+    """The oracle against itself is noise, and a codec that is worth nothing is no news: neither is a headline."""
+    return claim.metric != "null_ratio" and (claim.metric != "kv_codec_worthwhile" or claim.value > 0)
 
 
 def judge(report: Report, extra: tuple[Violation, ...] = (), parity: frozenset[str] = frozenset()) -> Judgement:

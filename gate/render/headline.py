@@ -6,7 +6,7 @@ from gate.judging.judge import Headline, JudgedClaim
 from gate.judging.reasons import Reason
 from gate.judging.rule_set import find_rule
 from gate.rulebook.claim_kinds import CLAIM_KINDS
-from reports.records.claims import AcceptanceClaim, BaseClaim, RecallClaim, SpeedupClaim
+from reports.records.claims import AcceptanceClaim, BaseClaim, RatioClaim, RecallClaim
 from reports.untrusted.one_line import one_line
 
 _LIMIT = 1000
@@ -25,14 +25,37 @@ def headline_line(headline: Headline) -> str:
     match claim:
         case RecallClaim(control=str(control)):
             parts.append(f"beside control {control}")
-        case SpeedupClaim(leave_one_out=(low, high)):
-            parts.append(f"leaving one sample out {three_digits(low)} to {three_digits(high)}")
+        case RatioClaim():
+            parts += _basis(claim)
         case AcceptanceClaim():
             shares = " ".join(f"{share:.2f}" for share in claim.by_position or ())
             parts.append(f"committed per block {three_digits(claim.committed_per_block or 0.0)}, by position {shares}")
     if headline.text is not None:
         parts.append(headline.text)
     return one_line(", ".join(parts), _LIMIT)
+
+
+def _basis(claim: RatioClaim) -> list[str]:
+    """What a ratio stands on, and what else it could have been called."""
+    parts = []
+    if claim.prompts is not None and claim.groups is not None:
+        processes = f" in {_counted(claim.processes, 'process')}" if claim.processes else ""
+        parts.append(f"on {_counted(claim.prompts, 'prompt')} of {_counted(claim.groups, 'kind')}{processes}")
+    if claim.end_to_end is not None:
+        parts.append(f"end to end {three_digits(claim.end_to_end, 'x')}")
+    if claim.ratio_of_totals is not None:
+        parts.append(f"all tokens over all seconds {three_digits(claim.ratio_of_totals, 'x')}")
+    if claim.leave_one_out is not None:
+        low, high = claim.leave_one_out
+        parts.append(f"leaving one kind out {three_digits(low)} to {three_digits(high)}")
+    if claim.ratios is not None and claim.ratios > 1:
+        parts.append(f"one of {claim.ratios} ratios of this run")
+    return parts
+
+
+def _counted(count: int | None, what: str) -> str:
+    plural = "" if count == 1 else "es" if what.endswith("s") else "s"
+    return f"{count} {what}{plural}"
 
 
 def withheld_line(claim: JudgedClaim) -> str:

@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 
 _RATIO = (
-    "Each row over the oracle's row of the same sample and repeat; the median over the repeats of a prompt, then over "
-    "the distinct prompts. The 95 % interval is a bootstrap over prompts, then repeats."
+    "Each row over the other arm's row of the same sample, repeat and process; the median over a prompt's repeats; "
+    "then the geometric mean over groups of prompts (templates, documents) and over processes. The 95 % interval is "
+    "Student's t over groups and processes, which both vary at random."
 )
-_LEFT_OUT = "Beside it stand the extremes with one prompt left out."
+_LEFT_OUT = (
+    "Beside it stand the ratio of all tokens over all seconds, the extremes with one group left out, and the chance of "
+    "such a ratio without a difference, adjusted for all ratios of the report (Holm)."
+)
 _SHARE = "Distinct prompts that every repeat recalled, over all distinct prompts; the 95 % interval is Wilson's."
 
 
@@ -32,6 +36,13 @@ _DECLARED = (
         "Speed-up from end to end",
         "How many times as many tokens a second the arm emits as the oracle, prefill and restoration included.",
         f"All tokens emitted over the seconds from prompt to last token. {_RATIO} {_LEFT_OUT}",
+    ),
+    ClaimKind(
+        "arm_ratio",
+        "One arm against another",
+        "How many times as many tokens a second the first arm decodes as the second. Who says that one arm is faster "
+        "than another needs this claim, not two ratios to the oracle.",
+        f"Tokens after the first one over decode seconds. {_RATIO} {_LEFT_OUT}",
     ),
     ClaimKind(
         "null_ratio",

@@ -74,6 +74,14 @@ class ReportView:
         workload = self.report.workload
         return {(prompt.prompt_set, prompt.sample): prompt for prompt in (workload.prompts if workload else ())}
 
+    def groups_of(self, prompt_set: PromptSet) -> dict[int, str]:
+        """The group (template, document) of each sample of a set; samples whose group is not recorded are left out."""
+        return {
+            sample: prompt.group
+            for (name, sample), prompt in self.prompts.items()
+            if name == prompt_set and prompt.group is not None
+        }
+
     def controls_of(self, arm: Arm) -> tuple[Arm, ...]:
         """The arms with the same engine, exact layers, sink, window and eviction as `arm` and nothing restored.
 
@@ -100,9 +108,13 @@ class ReportView:
         return self.report.imported is not None
 
 
-def row_key(row: Measurement) -> tuple[int, int]:
-    """What pairs two rows of different arms: (sample, repeat)."""
-    return row.sample, row.repeat
+RowKey = tuple[int, int, int]
+"""Sample, repeat, process."""
+
+
+def row_key(row: Measurement | AuditedStream) -> RowKey:
+    """What pairs two rows of different arms, and a row with the audit of its stream."""
+    return row.sample, row.repeat, row.process
 
 
 def engine_of(arm: Arm) -> EngineKind:
@@ -178,7 +190,7 @@ def audit_of(arm: Arm, row: Measurement) -> AuditedStream | None:
     if arm.stream_audit is None:
         return None
     same = {row_key(other) for other in arm.measurements if other.sample == row.sample and _same_stream(other, row)}
-    return next((stream for stream in arm.stream_audit.streams if (stream.sample, stream.repeat) in same), None)
+    return next((stream for stream in arm.stream_audit.streams if row_key(stream) in same), None)
 
 
 def _same_stream(row: Measurement, other: Measurement) -> bool:

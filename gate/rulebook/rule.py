@@ -14,8 +14,9 @@ Severity = Literal["invalid", "withheld", "legacy"]
 Metric = str
 ALL_METRICS: tuple[Metric, ...] = tuple(CLAIM_KINDS)
 SPEEDUP: tuple[Metric, ...] = ("decode_speedup", "e2e_speedup")
+RATIOS: tuple[Metric, ...] = (*SPEEDUP, "arm_ratio")
 RECALL: tuple[Metric, ...] = ("oracle_recall", "native_baseline_recall", "restoration_recall", "arm_recall")
-NEEDS_STREAMS = (*SPEEDUP, "token_identity", "acceptance", "restoration_recall")
+NEEDS_STREAMS = (*RATIOS, "token_identity", "acceptance", "restoration_recall")
 KV_CODEC = ("kv_codec_worthwhile",)
 
 

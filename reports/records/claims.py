@@ -17,7 +17,9 @@ class Interval(Record):
 
     low: float
     high: float
-    method: Literal["bootstrap", "newcombe", "wilson", "stated"]
+    method: Literal["t", "bootstrap", "newcombe", "wilson", "stated"] = Field(
+        description="t: of mean log ratios over groups and processes; bootstrap: of medians, before rule set 3"
+    )
 
 
 class BaseClaim(Record):
@@ -27,7 +29,7 @@ class BaseClaim(Record):
     pass. `withheld`: not asserted; printed as WITHHELD with the codes in `withheld_by`.
     """
 
-    name: Name = Field(description="Unique in the report: metric/arm")
+    name: Name = Field(description="Unique in the report: metric/arm, or metric/arm/baseline for arm_ratio")
     value: float
     arm: Name
     baseline: Name | None = None
@@ -39,17 +41,38 @@ class BaseClaim(Record):
     withheld_by: tuple[Name, ...] = ()
 
 
-class SpeedupClaim(BaseClaim):
-    """Throughput of `arm` over `baseline`, a ratio (below 1 is a slow-down)."""
+class RatioClaim(BaseClaim):
+    """A ratio of two rates, and what it stands on."""
+
+    metric: Literal["decode_speedup", "e2e_speedup", "arm_ratio"]
+    unit: Literal["x"] = "x"
+    groups: Count | None = Field(None, description="Groups of prompts (templates, documents) that the interval is over")
+    prompts: Count | None = Field(None, description="Distinct prompts in them")
+    processes: Count | None = None
+    p: Fraction | None = Field(
+        None, description="Chance of it without a difference, adjusted for all ratios of the report together (Holm)"
+    )
+    ratios: Count | None = Field(None, description="So many ratios the report holds, this one included")
+    end_to_end: float | None = Field(None, description="Of a decode-only ratio: the same with the prefill")
+    ratio_of_totals: float | None = Field(None, description="All tokens over all seconds: what a user waits for")
+    leave_one_out: tuple[float, float] | None = Field(
+        None, description="Extremes of the ratio with one group of prompts left out"
+    )
+
+
+class SpeedupClaim(RatioClaim):
+    """Throughput of `arm` over `baseline`, the oracle (below 1 is a slow-down)."""
 
     metric: Literal["decode_speedup", "e2e_speedup"]
-    unit: Literal["x"] = "x"
-    leave_one_out: tuple[float, float] | None = Field(
-        None, description="Extremes of the ratio with one sample left out"
-    )
     estimator: Literal["ratio_of_medians", "ratio_of_means", "ratio_of_totals", "median_of_ratios"] | None = Field(
-        None, description="Imports: how the tool forms the ratio; K3's is the median of paired ratios"
+        None, description="Imports: how the tool forms the ratio; K3's is the geometric mean of paired ratios"
     )
+
+
+class ArmRatioClaim(RatioClaim):
+    """Decode throughput of one arm over that of another: who ranks arms needs it."""
+
+    metric: Literal["arm_ratio"]
 
 
 class NullRatioClaim(BaseClaim):
@@ -109,6 +132,7 @@ class KvQuantClaim(BaseClaim):
 
 Claim = Annotated[
     SpeedupClaim
+    | ArmRatioClaim
     | NullRatioClaim
     | RecallClaim
     | LosslessClaim

@@ -1,4 +1,4 @@
-"""What was measured: one row per (arm, sample, repeat), the arm it belongs to, and the audit of its stream."""
+"""What was measured: one row per (arm, sample, repeat, process), the arm it belongs to, and the audit of its stream."""
 
 from typing import Literal
 
@@ -83,7 +83,8 @@ class Measurement(Record):
     """One arm on one sample, once."""
 
     sample: Count
-    repeat: Count
+    repeat: Count = Field(description="Within the process")
+    process: Count = Field(0, description="Each process loads the models anew and runs the whole plan once")
     order: Count | None = Field(None, description="Position among all timed runs of the report, from 0")
     prompt_digest: Digest | None = None
     prompt_tokens: Count | None = None
@@ -152,6 +153,7 @@ class AuditedStream(Record):
 
     sample: Count
     repeat: Count
+    process: Count = 0
     tokens_checked: Count
     mismatches: tuple[Mismatch, ...]
 

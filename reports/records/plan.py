@@ -120,7 +120,8 @@ class PlanInfo(Record):
 
     digest: Digest | None = Field(None, description="Of everything that decides what is run")
     samples: Count | None = None
-    repeats: Count | None = None
+    repeats: Count | None = Field(None, description="Of every sample, in each process")
+    processes: Count | None = Field(None, description="Each loads the models anew and runs the whole plan; none: one")
     order: tuple[Run, ...] | None = Field(None, description="Timed runs as they really happened")
     warmups: tuple[Warmup, ...] | None = None
     max_new_tokens: Count | None = None

@@ -31,7 +31,7 @@ def test_code_report_admits_its_speedup():
 
 
 def test_niah_report_admits_restoration_recall():
-    found = status(honest.honest_niah(honest.Setup(samples=5)))
+    found = status(honest.honest_niah(honest.Setup(samples=6)))
     assert found["restoration_recall/identity"] == "admitted"
 
 

@@ -14,7 +14,7 @@ from tests.gate.cases.recall import say
 from tests.gate.edits import asserted, edit_arm, edit_rows, scale, set_claim, set_rows
 from tests.gate.honest import BYTES_PER_LAYER_TOKEN, LAYERS, SINK, WINDOW, Setup, measured_code, measured_niah
 
-FULL = Setup(samples=5, repeats=3, max_new_tokens=48)
+FULL = Setup(samples=6, repeats=3, max_new_tokens=48)
 
 
 def reasons(report: Report, claim: str) -> set[str]:
@@ -28,7 +28,7 @@ def admitted(report: Report) -> set[str]:
 
 def test_a_restoration_of_one_millisecond_over_the_native_cache() -> None:
     """Paired ratios from 0.69 to 3.8 were claimed as 2.18, of an arm whose texts are the oracle's."""
-    report = measured_niah(Setup(samples=5, repeats=3, prompt_tokens=5000, max_new_tokens=48))
+    report = measured_niah(Setup(samples=6, repeats=3, prompt_tokens=5000, max_new_tokens=48))
 
     def edit(row: Measurement) -> Measurement:
         assert row.e2e_s is not None
@@ -45,7 +45,7 @@ def test_a_restoration_of_one_millisecond_over_the_native_cache() -> None:
 
 
 def test_collapsed_streams_that_leave_the_oracles_and_recall_everything() -> None:
-    report = measured_niah(Setup(samples=5, repeats=1))
+    report = measured_niah(Setup(samples=6, repeats=1))
 
     def collapse(row: Measurement) -> Measurement:
         ids = (*(row.token_ids or ())[:-1], *([600, 601] * 12))
@@ -93,7 +93,7 @@ def test_a_median_over_streams_of_128_and_7_tokens() -> None:
 
 
 def test_blocks_of_size_one_with_nothing_drafted() -> None:
-    report = measured_code(Setup(samples=5, repeats=3, max_new_tokens=65, draft_arms=("ngram",)))
+    report = measured_code(Setup(samples=6, repeats=3, max_new_tokens=65, draft_arms=("ngram",)))
 
     def plain(row: Measurement) -> Measurement:
         assert row.speculation is not None
@@ -207,7 +207,7 @@ def test_one_sample_that_carries_the_median() -> None:
     assert "SPEEDUP_INTERVAL" in claim.withheld_by
 
 
-@pytest.mark.parametrize("build", [lambda: measured_code(FULL), lambda: measured_niah(Setup(samples=5, repeats=1))])
+@pytest.mark.parametrize("build", [lambda: measured_code(FULL), lambda: measured_niah(Setup(samples=6, repeats=1))])
 def test_the_honest_files_these_are_made_from_are_admitted(build: Callable[[], Report]) -> None:
     report = conclude(build())
     assert judge(report).violations == ()
@@ -233,21 +233,21 @@ def keeps_three_layers(row: Measurement) -> Measurement:
 
 def test_the_coupon_is_named() -> None:
     """Exact full-attention layers recall 5 of 5 whatever is restored beside them; so does the control."""
-    report = say(measured_niah(Setup(samples=5, repeats=1)), "ablate", "oracle", range(5)).replace(memory=None)
+    report = say(measured_niah(Setup(samples=6, repeats=1)), "ablate", "oracle", range(5)).replace(memory=None)
     for name in ("identity", "ablate"):
         report = edit_rows(edit_arm(report, name, three_exact_layers), name, keeps_three_layers)
     assert reasons(conclude(report), "restoration_recall/identity") == {"CONTROL_RECALL_HIGH"}
 
 
 def test_the_demo_admits_recall_and_withholds_speed() -> None:
-    report = conclude(measured_niah(Setup(samples=5, repeats=1)))
+    report = conclude(measured_niah(Setup(samples=6, repeats=1)))
     assert admitted(report) >= {"oracle_recall/oracle", "restoration_recall/identity", "null_ratio/oracle_again"}
     assert {"SPEEDUP_REPEATS", "SPEEDUP_DECODE_TOKENS"} <= reasons(report, "decode_speedup/identity")
     assert judge(report).violations == ()
 
 
 def test_a_slow_down_is_an_honest_claim() -> None:
-    report = conclude(measured_code(Setup(samples=5, repeats=3, ngram_speedup=0.7, draft_arms=("ngram",))))
+    report = conclude(measured_code(Setup(samples=6, repeats=3, ngram_speedup=0.7, draft_arms=("ngram",))))
     claim = next(one for one in report.claims if one.name == "decode_speedup/fused_ngram")
     assert claim.status == "admitted"
     assert claim.value < 1

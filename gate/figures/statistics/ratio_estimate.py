@@ -40,22 +40,31 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class RatioEstimate:
-    """A ratio (`value`), its 95 % interval, and the probability of it where there is no difference.
+    """A ratio (`value`), its 95 % interval, and the probability of it (`p`) where there is no difference.
 
-    `interval`, `p` and `df` are none where there are fewer than two groups: one kind of text has no spread.
+    With fewer than two groups there is no spread to be seen: nothing is ruled out, and `p` is 1.
     """
 
     value: float
-    interval: tuple[float, float] | None
-    p: float | None
-    df: float | None
+    low: float
+    high: float
+    p: float
     groups: int
     prompts: int
     processes: int
 
+    @property
+    def bounded(self) -> bool:
+        """There is an interval."""
+        return self.groups > 1
+
     def contains(self, ratio: float) -> bool:
-        """The interval holds `ratio`; without an interval nothing is ruled out."""
-        return self.interval is None or self.interval[0] <= ratio <= self.interval[1]
+        """The interval holds `ratio`, bounds included."""
+        return self.low <= ratio <= self.high
+
+    def overlaps(self, other: "RatioEstimate") -> bool:
+        """The two intervals have a ratio in common."""
+        return self.low <= other.high and other.low <= self.high
 
     def beyond(self, null: "RatioEstimate") -> bool:
         """The effect is larger than what the run makes of the oracle against itself (`null`, A/A).
@@ -63,9 +72,9 @@ class RatioEstimate:
         A null ratio that scatters around 1 says no more than the interval does. Only one that differs from 1 itself is
         a disturbance that falls on some arms more than on others; then an effect must leave its whole interval.
         """
-        if null.p is None or null.interval is None or null.p > NULL_LEVEL:
+        if null.p > NULL_LEVEL:
             return True
-        return abs(math.log(self.value)) > max(abs(math.log(bound)) for bound in null.interval)
+        return abs(math.log(self.value)) > max(abs(math.log(null.low)), abs(math.log(null.high)))
 
 
 def estimate_ratio(cells: Iterable[Cell], looks: int = 1) -> RatioEstimate | None:
@@ -82,13 +91,17 @@ def estimate_ratio(cells: Iterable[Cell], looks: int = 1) -> RatioEstimate | Non
     mean = _mean([_mean(row) for row in table])
     groups, processes = len(table), len(table[0])
     if groups < 2:
-        return RatioEstimate(math.exp(mean), None, None, None, groups, prompts, processes)
+        return RatioEstimate(_exp(mean), 0.0, math.inf, 1.0, groups, prompts, processes)
     variance, df = _variance(table)
     error = math.sqrt(variance)
     half = quantile(df, TAIL / looks) * error
     p = min(1.0, looks * two_sided_p(mean / error, df)) if error > 0 else float(mean == 0)
-    interval = (_exp(mean - half), _exp(mean + half))
-    return RatioEstimate(_exp(mean), interval, p, df, groups, prompts, processes)
+    return RatioEstimate(_exp(mean), _exp(mean - half), _exp(mean + half), p, groups, prompts, processes)
+
+
+def span(estimate: RatioEstimate) -> str:
+    """The interval as messages show it."""
+    return f"[{estimate.low:.4g}, {estimate.high:.4g}]"
 
 
 def leave_one_group_out(cells: Iterable[Cell]) -> tuple[float, float] | None:

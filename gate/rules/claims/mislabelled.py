@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gate.claims.recompute import older_ratio
 from gate.figures.estimators import acceptances
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
@@ -12,8 +13,8 @@ from reports.records.claims import (
     Claim,
     MemoryClaim,
     NullRatioClaim,
+    RatioClaim,
     RecallClaim,
-    SpeedupClaim,
 )
 from reports.untrusted.one_line import one_line
 
@@ -21,9 +22,9 @@ from reports.untrusted.one_line import one_line
 @evidence_rule(
     "CLAIM_MISLABELLED",
     title="A claim about other arms than its name says",
-    catches="A claim whose name is not metric/arm, whose arm does not have the role the metric is about, that is "
-    "measured against anything but the oracle, names an interval, baseline or control that such a claim has not, or is "
-    "admitted and withheld at once.",
+    catches="A claim whose name is not metric/arm (of two arms metric/arm/baseline), whose arm does not have the role "
+    "the metric is about, that is measured against anything but the oracle, names an interval, baseline or control "
+    "that such a claim has not, or is admitted and withheld at once.",
     why="A ratio against a slower peer is reproducible to the last digit, and no speed-up.",
     fix="Let the gate propose the claims; the baseline is the arm of role oracle.",
     example=Example(
@@ -37,14 +38,16 @@ def claim_mislabelled(view: ReportView) -> Iterator[Finding]:
     for claim in view.report.claims:
         arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
         if not view.imported:
-            yield from _unlike_ours(claim)
-        if claim.name != f"{claim.metric}/{claim.arm}":
-            yield _mislabelled(claim, "name", claim.name, f"{claim.metric}/{claim.arm}")
+            yield from _unlike_ours(claim, older_ratio(view, claim))
+        if claim.name != (name := _name_of(claim)):
+            yield _mislabelled(claim, "name", claim.name, name)
         if arm is None:
             continue
         wanted = roles.get(claim.metric, ("sut", "peer"))
         if arm.role not in wanted:
             yield _mislabelled(claim, "arm", f"{arm.name} of role {arm.role}", f"an arm of role {' or '.join(wanted)}")
+        if claim.metric == "arm_ratio" and (baseline is None or baseline.role not in wanted or baseline is arm):
+            yield _mislabelled(claim, "baseline", str(claim.baseline), "another arm under test")
         compares = claim.metric in ("decode_speedup", "e2e_speedup", "null_ratio", "token_identity")
         compares = compares or (isinstance(claim, MemoryClaim) and claim.basis == "measured")
         if compares and (baseline is None or baseline.role != "oracle"):
@@ -52,10 +55,15 @@ def claim_mislabelled(view: ReportView) -> Iterator[Finding]:
             yield _mislabelled(claim, "baseline", found, "the arm of role oracle")
 
 
-def _unlike_ours(claim: Claim) -> Iterator[Finding]:
+def _name_of(claim: Claim) -> str:
+    ends = (claim.arm, claim.baseline or "") if claim.metric == "arm_ratio" else (claim.arm,)
+    return "/".join((claim.metric, *ends))
+
+
+def _unlike_ours(claim: Claim, older: bool) -> Iterator[Finding]:
     """What the gate never writes into a claim of that metric: another interval, a baseline or control without use."""
-    ratio = isinstance(claim, SpeedupClaim | NullRatioClaim)
-    method = "bootstrap" if ratio else "wilson"
+    ratio = isinstance(claim, RatioClaim | NullRatioClaim)
+    method = "wilson" if not ratio else "bootstrap" if older else "t"
     if claim.interval is not None and claim.interval.method != method:
         yield _mislabelled(claim, "interval.method", claim.interval.method, method)
     if isinstance(claim, RecallClaim) and claim.baseline is not None:

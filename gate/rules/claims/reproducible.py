@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gate.claims.recompute import ClaimFigures, recompute
+from gate.claims.recompute import ClaimFigures, RatioBasis, older_ratio, recompute
 from gate.figures.estimators import acceptances, derived_rate, rate, ratios
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
@@ -13,7 +13,7 @@ from reports.records.claims import (
     BaseClaim,
     Claim,
     NullRatioClaim,
-    SpeedupClaim,
+    RatioClaim,
 )
 from reports.records.measurement import Arm
 from reports.untrusted.one_line import one_line
@@ -62,6 +62,11 @@ def _own(view: ReportView, claim: Claim) -> Iterator[Finding]:
     if figures is None:
         yield _differs(claim, "value", claim.value, "nothing: the rows do not allow it")
         return
+    if older_ratio(view, claim):
+        message = f"{one_line(claim.name, 120)}: was written by an older rule set; `k3 gate conclude` makes it anew"
+        found, allowed = f"{claim.value:.6g}", f"{figures.value:.6g}"
+        yield Finding(message, claim.arm, None, "claims.value", found, allowed, claim.name, "withheld")
+        return
     stated, derived = _figures_of(claim), _parts(figures, claim)
     for field in dict.fromkeys((*stated, *derived)):
         ours, theirs = derived.get(field), stated.get(field)
@@ -74,8 +79,8 @@ def _figures_of(claim: Claim) -> dict[str, float]:
     found = {"value": claim.value}
     if claim.interval is not None:
         found |= {"interval.low": claim.interval.low, "interval.high": claim.interval.high}
-    if isinstance(claim, SpeedupClaim) and claim.leave_one_out is not None:
-        found |= {f"leave_one_out.{i}": value for i, value in enumerate(claim.leave_one_out)}
+    if isinstance(claim, RatioClaim):
+        found |= _numbers({name: getattr(claim, name) for name in RatioBasis.__dataclass_fields__})
     if isinstance(claim, AcceptanceClaim):
         found |= {f"by_position.{i}": value for i, value in enumerate(claim.by_position or ())}
         if claim.committed_per_block is not None:
@@ -88,12 +93,23 @@ def _parts(figures: ClaimFigures, claim: Claim) -> dict[str, float]:
     found = {"value": figures.value}
     if figures.interval is not None:
         found |= {"interval.low": figures.interval[0], "interval.high": figures.interval[1]}
-    if isinstance(claim, SpeedupClaim) and figures.leave_one_out is not None:
-        found |= {f"leave_one_out.{i}": value for i, value in enumerate(figures.leave_one_out)}
+    if figures.basis is not None:
+        found |= _numbers(vars(figures.basis))
     if isinstance(claim, AcceptanceClaim):
         found |= {f"by_position.{i}": value for i, value in enumerate(figures.by_position or ())}
         if figures.committed_per_block is not None:
             found["committed_per_block"] = figures.committed_per_block
+    return found
+
+
+def _numbers(basis: dict[str, float | tuple[float, float] | None]) -> dict[str, float]:
+    """What is recorded of a ratio's basis, a number a place."""
+    found: dict[str, float] = {}
+    for name, value in basis.items():
+        if isinstance(value, tuple):
+            found |= {f"{name}.{index}": part for index, part in enumerate(value)}
+        elif value is not None:
+            found[name] = value
     return found
 
 
@@ -110,7 +126,7 @@ def _imported(view: ReportView, claim: Claim) -> Iterator[Finding]:
 
 def _estimates(view: ReportView, claim: Claim) -> Iterator[float]:
     arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
-    if isinstance(claim, SpeedupClaim | NullRatioClaim) and arm is not None and baseline is not None:
+    if isinstance(claim, RatioClaim | NullRatioClaim) and arm is not None and baseline is not None:
         yield from ratios(arm, baseline, "e2e" if claim.metric == "e2e_speedup" else "decode")
     elif isinstance(claim, AcceptanceClaim) and arm is not None:
         found = acceptances(arm)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView, drafter_of, drafts
-from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_FAITHFULNESS_TOKENS, MIN_PARITY_TOKENS
 from gate.rules.parity.shown_parity import parity_faults, parity_key, parity_shown
 from reports.drafters import DrafterKind
@@ -21,15 +21,19 @@ from reports.records.measurement import Arm, DrafterInfo
     why="A port that fails parity was shipped with its speed; a drafter that proposes something else is another one.",
     fix="Run `k3 parity` for these weights, its report in the same folder, then `k3 gate conclude` this one. Where K3 "
     "ships what PyTorch proposed, `k3 parity --recorded` needs no PyTorch.",
-    blocks=(*SPEEDUP, "acceptance"),
+    blocks=(*RATIOS, "acceptance"),
     example=Example(bad="1.6x with drafter weights that no parity report names", good="a parity report of the weights"),
     thresholds=(MIN_FAITHFULNESS_TOKENS, MIN_ARGMAX_AGREEMENT, MAX_LOGIT_GAP, MIN_PARITY_TOKENS),
 )
 def parity_required(view: ReportView, claim: Claim) -> Iterator[Finding]:
-    """No parity is known for the drafter's weights."""
-    arm = view.arms.get(claim.arm)
-    if arm is None or not drafts(arm):
-        return
+    """No parity is known for the weights of an arm's drafter."""
+    for name in (claim.arm, claim.baseline):
+        arm = view.arms.get(name or "")
+        if arm is not None and drafts(arm):
+            yield from _without_parity(view, arm)
+
+
+def _without_parity(view: ReportView, arm: Arm) -> Iterator[Finding]:
     drafter, kind = arm.drafter, drafter_of(arm)
     if drafter is not None and kind is not None and not kind.port and _is_as_said(view, drafter, kind):
         return
@@ -84,7 +88,7 @@ def _has_drafter_model(view: ReportView) -> bool:
     "recording stands for the reference only where everybody can look it up.",
     fix="Compare in float32 on both sides until every token agrees; then the lower precision inherits it.",
     severity="withheld",
-    blocks=("drafter_parity", *SPEEDUP, "acceptance"),
+    blocks=("drafter_parity", *RATIOS, "acceptance"),
     example=Example(bad="float32 against float32, 412 of 420 tokens agree", good="420 of 420 tokens agree"),
     thresholds=(MIN_PARITY_TOKENS,),
 )

@@ -39,18 +39,20 @@ def run_incomplete(view: ReportView) -> Iterator[Finding]:
         repeats = plan.repeats
         if arm.prompt_set == "needle_free":  # a control of the haystack, not of speed: it may run fewer times
             repeats = min(plan.repeats, max((row.repeat for row in arm.measurements), default=0) + 1)
-        yield from _grid(arm, plan.samples, repeats, plan.complete is True)
+        yield from _grid(arm, plan.samples, repeats, plan.processes or 1, plan.complete is True)
 
 
-def _grid(arm: Arm, samples: int, repeats: int, complete: bool) -> Iterator[Finding]:
-    planned = samples * repeats
+def _grid(arm: Arm, samples: int, repeats: int, processes: int, complete: bool) -> Iterator[Finding]:
+    planned = samples * repeats * processes
     seen = {row_key(row) for row in arm.measurements}
-    present = sum(1 for sample, repeat in seen if sample < samples and repeat < repeats)
+    present = sum(
+        1 for sample, repeat, process in seen if sample < samples and repeat < repeats and process < processes
+    )
     if present == planned and len(seen) == planned:
         return
     yield Finding(
         f"{arm.name}: {present} of {planned} planned rows are there, {len(seen) - present} others; the plan is "
-        f"{samples} samples in {repeats} repeats",
+        f"{samples} samples in {repeats} repeats" + (f" and {processes} processes" if processes > 1 else ""),
         arm=arm.name,
         field="measurements",
         found=str(len(seen)),

@@ -28,14 +28,14 @@ def duplicate_records(view: ReportView) -> Iterator[Finding]:
     prompts = report.workload.prompts if report.workload is not None else ()
     yield from _twice("prompts", "workload.prompts", ((prompt.prompt_set, prompt.sample) for prompt in prompts))
     order = report.plan.order if report.plan is not None else None
-    yield from _twice("runs", "plan.order", ((run.arm, run.sample, run.repeat) for run in order or ()))
+    yield from _twice("runs", "plan.order", ((run.arm, run.sample, run.repeat, run.process) for run in order or ()))
     models = report.provenance.models if report.provenance is not None else ()
     packages = (report.provenance.packages or ()) if report.provenance is not None else ()
     yield from _twice("packages", "provenance.packages", (package.name for package in packages))
     yield from _twice("models", "provenance.models", ((model.role, model.weights or model.id) for model in models))
     for arm in report.arms:
         streams = arm.stream_audit.streams if arm.stream_audit is not None else ()
-        keys = ((stream.sample, stream.repeat) for stream in streams)
+        keys = (row_key(stream) for stream in streams)
         yield from _twice(f"audited streams of {arm.name}", "stream_audit", keys, arm.name)
     codecs = report.kv_quant.arms if report.kv_quant is not None else ()
     yield from _twice("codecs", "kv_quant.arms", (codec.name for codec in codecs))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, row_key
+from gate.rulebook.report_view import ReportView, RowKey, row_key
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
 from reports.records.measurement import LEAST_PAUSE_S, Pause
@@ -40,17 +40,17 @@ def paused_rows(view: ReportView) -> Iterator[Finding]:
             for message, found, allowed in _faults(paused.pause, again, row_key(row), row.order):
                 yield Finding(f"{where}: {message}", arm.name, row.sample, "paused", found, allowed)
     result = view.report.kv_quant
-    measured: dict[tuple[int, int], int | None] = (
-        {(row.sample, 0): None for row in result.oracle} if result is not None else {}
+    measured: dict[RowKey, int | None] = (
+        {(row.sample, 0, 0): None for row in result.oracle} if result is not None else {}
     )
     for sample in (result.paused or ()) if result is not None else ():
         number = sample.oracle.sample
-        for message, found, allowed in _faults(sample.pause, measured, (number, 0), None):
+        for message, found, allowed in _faults(sample.pause, measured, (number, 0, 0), None):
             yield Finding(f"sample {number}: {message}", None, number, "kv_quant.paused", found, allowed)
 
 
 def _faults(
-    pause: Pause, again: dict[tuple[int, int], int | None], key: tuple[int, int], order: int | None
+    pause: Pause, again: dict[RowKey, int | None], key: RowKey, order: int | None
 ) -> Iterable[tuple[str, str, str]]:
     """What is wrong with one that was set aside: the words, what was found and what may be."""
     if not pause.stops and pause.asleep_s < LEAST_PAUSE.value:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView, row_key
-from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.rule import RATIOS, Example, Finding
 from reports.records.claims import Claim
 
 
@@ -22,12 +22,12 @@ def run_order(view: ReportView) -> Iterator[Finding]:
     order = view.report.plan.order if view.report.plan is not None else None
     if order is None:
         return
-    places = {(run.arm, run.sample, run.repeat): place for place, run in enumerate(order)}
+    places = {(run.arm, run.sample, run.repeat, run.process): place for place, run in enumerate(order)}
     rows = 0
     for arm in view.report.arms:
         for row in arm.measurements:
             rows += 1
-            place = places.get((arm.name, row.sample, row.repeat))
+            place = places.get((arm.name, *row_key(row)))
             if place is None or row.order != place:
                 yield Finding(
                     f"{arm.name}, sample {row.sample}, repeat {row.repeat}: ran as number {row.order}, in plan.order "
@@ -50,7 +50,7 @@ def run_order(view: ReportView) -> Iterator[Finding]:
     "always ran in the same order.",
     why="A machine that warms up or throttles makes whatever ran first look better or worse.",
     fix="Within each sample and repeat run every arm, forwards and backwards in turn (ABBA).",
-    blocks=(*SPEEDUP, "null_ratio"),
+    blocks=(*RATIOS, "null_ratio"),
     example=Example(bad="all runs of the oracle, then all of the arm", good="oracle, arm, arm, oracle, ..."),
 )
 def arms_not_interleaved(view: ReportView, claim: Claim) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from gate.claims.against_baseline import compared_arms
 from gate.figures.prompt_shares import token_identity
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, lossless, restoration_of
-from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.rule import RATIOS, Example, Finding
 from reports.records.claims import Claim
 
 
@@ -18,7 +18,7 @@ from reports.records.claims import Claim
     why="Drafts are verified against the arm's own cache: what is lost there is lost in every token, and a stream that "
     "went astray may well be easier to draft for.",
     fix="Claim the arm's recall and saving; compare its speed with the same restoration decoded step by step.",
-    blocks=SPEEDUP,
+    blocks=RATIOS,
     example=Example(
         bad="a fused arm over f_theta at 1.6x that continues 17 of 20 prompts as the oracle does",
         good="the same ratio of an arm that continues all 20 so",
@@ -27,9 +27,10 @@ from reports.records.claims import Claim
 def speedup_lossy(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """A lossy arm is said to be faster, and did not do the oracle's work."""
     both = compared_arms(view, claim)
-    if both is None or lossless(both[0]) or claim.value <= 1:
+    arm = both[0 if claim.value > 1 else -1] if both is not None else None
+    baseline = view.oracle if claim.metric == "arm_ratio" else both[1] if both is not None else None
+    if arm is None or baseline is None or arm is baseline or lossless(arm):
         return
-    arm, baseline = both
     same = token_identity(arm, baseline)
     if same is None or same.correct < same.total:
         found = f"{same.correct} of {same.total}" if same is not None else "an unknown number of"

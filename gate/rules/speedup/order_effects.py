@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from gate.claims.against_baseline import compared_arms, pairs_of, ratio_of
 from gate.figures import trend
-from gate.figures.paired_ratios import ratio_estimate
-from gate.figures.statistics.intervals import span
+from gate.figures.statistics.ratio_estimate import estimate_ratio, span
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import Threshold
 from reports.records.claims import Claim
 
@@ -21,8 +20,8 @@ from reports.records.claims import Claim
     catches="Pairs whose order is not recorded or always the same, or whose ratios, arm first and arm second, have "
     "intervals apart from each other.",
     why="The second arm finds warm caches and a hot chip; a fixed order turns that into an effect.",
-    fix="Alternate the order of arms within each sample and repeat (ABBA), as `k3 eval` does.",
-    blocks=SPEEDUP,
+    fix="Run the arms of a round in a random, balanced order, as `k3 eval` does.",
+    blocks=RATIOS,
     example=Example(bad="1.9x when it runs first, 1.1x when second", good="1.63x first, 1.61x second"),
 )
 def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
@@ -44,7 +43,7 @@ def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
         )
         return
     shared = {pair.prompt for pair in first} & {pair.prompt for pair in second}
-    ahead, behind = (ratio_estimate([pair for pair in group if pair.prompt in shared]) for group in (first, second))
+    ahead, behind = (estimate_ratio(pair.cell for pair in group if pair.prompt in shared) for group in (first, second))
     if ahead is not None and behind is not None and len(shared) > 1 and not ahead.overlaps(behind):
         yield Finding(
             f"{claim.arm}: {ahead.value:.4g}x {span(ahead)} where it ran first, {behind.value:.4g}x {span(behind)} "
@@ -62,7 +61,7 @@ def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
     catches="A baseline whose rate changes from the first run to the last by a larger factor than the ratio claimed.",
     why="A chip that throttles makes whatever runs later slow, and the arm with the luckier places fast.",
     fix="Let the machine reach its steady state before the run; cool it, or run shorter.",
-    blocks=SPEEDUP,
+    blocks=RATIOS,
     example=Example(
         bad="the oracle slows by 40 %, the claim is 1.2x", good="the oracle slows by 2 %, the claim is 1.6x"
     ),
@@ -109,7 +108,7 @@ MIN_TIMED_RUNS = Threshold(
     "its other runs, a token, with no warm-up of that arm recorded.",
     why="The first run compiles, allocates and reads weights from disk: 143 s a block, then 0.3.",
     fix="Warm every arm up over the shapes that are timed, and record it (`plan.warmups`).",
-    blocks=SPEEDUP,
+    blocks=RATIOS,
     example=Example(bad="the first run takes 9 s, the others 3 s", good="a recorded warm-up, then 3 s in every run"),
     thresholds=(WARMUP_OUTLIER, MIN_TIMED_RUNS),
 )

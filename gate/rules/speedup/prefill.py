@@ -7,7 +7,7 @@ from gate.claims.against_baseline import compared_arms
 from gate.figures.rates import prefill_seconds_a_token
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, evicts, row_key
-from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import Threshold
 from reports.records.claims import Claim
 
@@ -27,7 +27,7 @@ MAX_PREFILL_SPREAD = Threshold(
     f"{MAX_PREFILL_SPREAD.value:g} times the smallest within the arm or its baseline, or rows without them.",
     why="Identical prefills of 35 s and 146 s say that the machine swapped, and so did everything else it timed.",
     fix="Run on an idle machine with room for the model, warmed up over the same shapes.",
-    blocks=SPEEDUP,
+    blocks=RATIOS,
     example=Example(
         bad="prefill from 21.5 s to 146 s for equal prompts", good="prefill from 20.1 s to 22.7 s for equal prompts"
     ),

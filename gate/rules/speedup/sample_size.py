@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from gate.claims.against_baseline import compared_arms
+from gate.claims.against_baseline import compared_arms, ratio_of
 from gate.figures.paired_ratios import prompt_of, rows_by_key
 from gate.figures.rates import median_of
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import MIN_DECODE_TOKENS, Threshold
 from reports.records.claims import Claim
 
@@ -26,12 +26,12 @@ MIN_SPEEDUP_SAMPLES = Threshold(
     catches=f"Fewer than {MIN_SPEEDUP_SAMPLES.value} distinct prompts in the arm or its baseline.",
     why="The smoke that became a headline had n=1; one prompt run three times was called n=3.",
     fix="Measure more prompts. Repeats of one prompt are repeats, whatever their sample numbers.",
-    blocks=SPEEDUP,
-    example=Example(bad="one prompt, repeated three times", good="5 distinct prompts, 3 repeats each"),
+    blocks=RATIOS,
+    example=Example(bad="one prompt, repeated three times", good="6 distinct prompts, 3 repeats each"),
     thresholds=(MIN_SPEEDUP_SAMPLES,),
 )
 def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
-    """The arm or its baseline has too few distinct prompts."""
+    """Fewer than five distinct prompts."""
     for arm in compared_arms(view, claim) or ():
         found = len(set(prompt_of(arm.measurements).values()))
         if found < MIN_SPEEDUP_SAMPLES.value:
@@ -45,14 +45,50 @@ def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
             )
 
 
+MIN_SPEEDUP_GROUPS = Threshold(
+    "MIN_SPEEDUP_GROUPS",
+    6,
+    "groups",
+    meaning="Groups of prompts (templates, documents) that a ratio needs before it is printed.",
+    source="method: over fewer, an interval is too wide to be of use, or too narrow to be true",
+)
+
+
+@claim_rule(
+    "SPEEDUP_GROUPS",
+    title="Too few kinds of prompts for a ratio",
+    catches=f"A ratio over fewer than {MIN_SPEEDUP_GROUPS.value} groups of prompts. A prompt whose group is not "
+    "recorded is one of its own.",
+    why="Twelve prompts cut from six templates were called twelve, and say what six say.",
+    fix="Measure prompts of more kinds (templates, documents).",
+    blocks=RATIOS,
+    example=Example(bad="12 prompts of 2 templates", good="12 prompts of 6 templates"),
+    thresholds=(MIN_SPEEDUP_GROUPS,),
+    since=3,
+)
+def groups(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """Fewer than six groups."""
+    both = compared_arms(view, claim)
+    estimate = ratio_of(view, *both, claim.metric) if both is not None else None
+    if both is not None and estimate is not None and estimate.groups < MIN_SPEEDUP_GROUPS.value:
+        yield Finding(
+            f"{claim.arm}: {estimate.prompts} distinct prompts of {estimate.groups} kinds beside {both[1].name}'s; a "
+            f"ratio needs {MIN_SPEEDUP_GROUPS.value} kinds",
+            arm=claim.arm,
+            field="workload.prompts.group",
+            found=str(estimate.groups),
+            allowed=f"at least {MIN_SPEEDUP_GROUPS.value}",
+        )
+
+
 @claim_rule(
     "SPEEDUP_DECODE_TOKENS",
     title="Streams too short to time",
     catches=f"A median of fewer than {MIN_DECODE_TOKENS.value} decode tokens in the arm or its baseline, or rows "
     "that do not record them.",
     why="Eight tokens take half a second; what is measured is how decoding starts.",
-    fix=f"Decode the full budget (`ignore_turn_stop`) with at least {MIN_DECODE_TOKENS.value + 1} new tokens.",
-    blocks=SPEEDUP,
+    fix="Decode the full budget (`ignore_turn_stop`) with at least 33 new tokens.",
+    blocks=RATIOS,
     example=Example(bad="median of 8 decode tokens", good="median of 128 decode tokens"),
     thresholds=(MIN_DECODE_TOKENS,),
 )
@@ -83,25 +119,24 @@ MIN_REPEATS = Threshold(
 @claim_rule(
     "SPEEDUP_REPEATS",
     title="Too few repeats",
-    catches=f"A sample that arm and baseline did not both run in {MIN_REPEATS.value} or more repeats.",
+    catches=f"A sample that arm and baseline did not both run {MIN_REPEATS.value} or more times, over all processes.",
     why="With one run a sample, the noise of the machine and the effect cannot be told apart.",
-    fix=f"Run with `--repeats {MIN_REPEATS.value}` or more.",
-    blocks=SPEEDUP,
+    fix=f"Run {MIN_REPEATS.value} processes, or with `--repeats {MIN_REPEATS.value}` or more.",
+    blocks=RATIOS,
     example=Example(bad="one run a prompt", good="3 runs a prompt, in alternating order"),
     thresholds=(MIN_REPEATS,),
 )
 def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
-    """A sample has too few paired repeats."""
+    """Fewer than three paired repeats of a sample."""
     both = compared_arms(view, claim)
     if both is None:
         return
     arm, partners = both[0], rows_by_key(both[1])
     counts = {row.sample: 0 for row in arm.measurements}
-    for sample, repeat in rows_by_key(arm):
-        counts[sample] += (sample, repeat) in partners
+    for key in rows_by_key(arm):
+        counts[key[0]] += key in partners
     if not counts:
-        least = f"at least {MIN_REPEATS.value}"
-        yield Finding(f"{arm.name}: no row was measured", arm.name, field="repeat", found="0", allowed=least)
+        yield Finding(f"{arm.name}: no row was measured", arm.name, field="repeat", found="0", allowed="at least 3")
         return
     fewest = min(sorted(counts), key=counts.__getitem__)
     if counts[fewest] < MIN_REPEATS.value:

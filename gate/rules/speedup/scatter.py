@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, row_key
+from gate.rulebook.report_view import ReportView, RowKey, row_key
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
 from reports.records.measurement import Arm
@@ -57,7 +57,7 @@ Cost = tuple[float, float]
 """Prefill seconds a prompt token, decode seconds a token; 0 where a row does not tell."""
 
 
-def _costs(arm: Arm) -> dict[tuple[int, int], Cost]:
+def _costs(arm: Arm) -> dict[RowKey, Cost]:
     return {row_key(row): (_cost(row.prefill_s, row.prompt_tokens), _cost(row.decode_s, row.decode_tokens))
             for row in arm.measurements}  # fmt: skip
 

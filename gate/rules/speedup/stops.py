@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, row_key
-from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import Threshold
 from reports.records.claims import Claim
 from reports.records.measurement import Arm, Measurement
@@ -33,7 +33,7 @@ MAX_PAIR_TOKENS_RATIO = Threshold(
     f"{MAX_TOKENS_SPREAD.value:g} times the tokens of its shortest.",
     why="A median over samples of 128 and 7 tokens compares where streams ended, not how fast they came.",
     fix="Decode the full budget in every arm (`ignore_turn_stop`), and record why each stream ended.",
-    blocks=SPEEDUP,
+    blocks=RATIOS,
     example=Example(
         bad="the arm stops after 40 tokens, the oracle after 128", good="both decode their full budget of 128"
     ),

@@ -6,7 +6,7 @@ from gate.claims.against_baseline import compared_arms, ratio_of
 from gate.figures.rates import decode_rate
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.rule import RATIOS, Example, Finding
 from reports.records.claims import Claim, SpeedupClaim
 
 
@@ -17,7 +17,7 @@ from reports.records.claims import Claim, SpeedupClaim
     "without the decode-only one beside it.",
     why="End to end, prefill decides: 21 s against 146 s for the same work made 2.58x.",
     fix="Time prefill and decode apart in every row, and claim the decode-only ratio beside any other.",
-    blocks=SPEEDUP,
+    blocks=RATIOS,
     example=Example(bad="a ratio of end-to-end times", good="a ratio of decode tok/s, prefill left out"),
 )
 def decode_only_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def prefill_left_out(view: ReportView, claim: Claim) -> Iterator[Finding]:
     catches="Arm and baseline whose timing scopes differ or are not recorded (unknown is not equal to unknown).",
     why="One clock that stops before the last token and one that does not measure different things.",
     fix="Time both arms by the same events and record the scope in both.",
-    blocks=SPEEDUP,
+    blocks=RATIOS,
     example=Example(bad="one arm timed in stages, the other end to end", good="both timed in stages"),
 )
 def scope_mismatch(view: ReportView, claim: Claim) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ def stream_audit_mismatch(view: ReportView) -> Iterator[Finding]:
     for arm in view.report.arms:
         rows = {row_key(row): row for row in arm.measurements}
         for stream in arm.stream_audit.streams if arm.stream_audit is not None else ():
-            row = rows.get((stream.sample, stream.repeat))
+            row = rows.get(row_key(stream))
             ids = row.token_ids if row is not None and row.token_ids is not None else ()
             fault = _audit_fault(stream, ids) if row is not None else "no row has this stream"
             if fault is not None:
@@ -67,7 +67,7 @@ def stream_unaudited(view: ReportView) -> Iterator[Finding]:
     for arm in view.report.arms:
         if not lossless(arm) or arm.role == "control":
             continue
-        audited = {(stream.sample, stream.repeat) for stream in arm.stream_audit.streams} if arm.stream_audit else set()
+        audited = {row_key(stream) for stream in arm.stream_audit.streams} if arm.stream_audit else set()
         known = {(row.sample, row.token_ids) for row in arm.measurements if row_key(row) in audited}
         unknown = [row for row in arm.measurements if row.token_ids is None or (row.sample, row.token_ids) not in known]
         if unknown:

@@ -27,7 +27,7 @@ def niah() -> Report:
 @cache
 def niah_of_five() -> Report:
     """Five needles, once: enough for recall beside a control."""
-    return measured_niah(Setup(samples=5, repeats=1))
+    return measured_niah(Setup(samples=6, repeats=1))
 
 
 @cache
@@ -51,13 +51,13 @@ def code() -> Report:
 @cache
 def code_of_five() -> Report:
     """The same over as many prompts as a claim about streams needs."""
-    return measured_code(Setup(samples=5, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))
+    return measured_code(Setup(samples=6, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))
 
 
 @cache
 def dflash() -> Report:
     """Throughput of an arm with a model drafter, and the drafter's parity."""
-    return measured_code(Setup(samples=5, repeats=1, max_new_tokens=12, draft_arms=("dflash",)))
+    return measured_code(Setup(samples=6, repeats=1, max_new_tokens=12, draft_arms=("dflash",)))
 
 
 @cache
@@ -72,7 +72,7 @@ def long_streams() -> Report:
     return measured_code(Setup(samples=2, repeats=1, max_new_tokens=36, draft_arms=("native",)))
 
 
-FULL = Setup(samples=5, repeats=3, max_new_tokens=34, draft_arms=("native",))
+FULL = Setup(samples=6, repeats=3, max_new_tokens=34, draft_arms=("native",))
 
 
 @cache

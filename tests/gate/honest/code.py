@@ -48,5 +48,7 @@ def _code_sut(name: str, say: Callable[[int], Stream]) -> Recipe:
 
 
 def _line(rng: random.Random) -> list[str]:
-    target, call, argument = rng.choice(_NAMES), rng.choice(_CALLS), rng.choice(_NAMES)
+    """A line that no other file has: the numbers of its names keep the streams of two prompts apart."""
+    target, argument = (f"{rng.choice(_NAMES)}{rng.randrange(10**6)}" for _ in range(2))
+    call = rng.choice(_CALLS)
     return ["    ", target, " =", f" {call}", "(", argument, ")", "\n"]

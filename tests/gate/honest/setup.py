@@ -23,7 +23,7 @@ class Setup:
     `prompt_tokens` is the mean prompt length.
     """
 
-    samples: int = 5
+    samples: int = 6
     repeats: int = 3
     seed: int = 0
     speedup: float = 1.6

@@ -12,7 +12,7 @@ from reports.report import Report, report_bytes
 from reports.retractions import FILE_NAME, RetractionsError
 from tests.gate.honest import Setup, honest_parity, measured_code
 
-REPORT = honest_parity(Setup(samples=5))
+REPORT = honest_parity(Setup(samples=6))
 CLAIM = REPORT.claims[0].name
 
 
@@ -163,7 +163,7 @@ def test_a_folder_is_looked_at_once(folder: Path) -> None:
 
 def leaning_on_parity() -> Report:
     """A fused report that was concluded beside `REPORT`, the parity of its drafter."""
-    measured = measured_code(Setup(samples=5, draft_arms=("dflash",))).replace(parity=None)
+    measured = measured_code(Setup(samples=6, draft_arms=("dflash",))).replace(parity=None)
     return conclude(measured, parity=parity_shown(REPORT))
 
 

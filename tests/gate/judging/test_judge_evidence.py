@@ -10,7 +10,7 @@ from reports.retractions import Retraction
 from tests.gate.honest import Setup, honest_niah, honest_parity
 
 FILE, ORIGINAL = "sha256:" + "1" * 64, "sha256:" + "2" * 64
-PARITY = honest_parity(Setup(samples=5))
+PARITY = honest_parity(Setup(samples=6))
 
 
 def evidence(outcome: Outcome) -> Evidence:
@@ -72,7 +72,7 @@ def test_another_report_s_retraction_does_not_count() -> None:
 
 
 def test_a_retracted_claim_leaves_the_others() -> None:
-    report = honest_niah(Setup(samples=5, repeats=3))
+    report = honest_niah(Setup(samples=6, repeats=3))
     name = "restoration_recall/identity"
     file = judge_evidence(evidence(report), [taken_back(report_id=report.report_id, claims=[name])])
     assert file.verdict == "withheld"

@@ -8,7 +8,7 @@ from gate.render.ledger_text import render_json, render_text
 from reports.report import Report, report_bytes
 from tests.gate.honest import Setup, honest_code, honest_niah
 
-SETUP = Setup(samples=5, repeats=3)
+SETUP = Setup(samples=6, repeats=3)
 
 
 class Repository:

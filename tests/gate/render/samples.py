@@ -21,7 +21,7 @@ HOSTILE = (
 
 def honest_report() -> Report:
     """A small report whose claims are admitted or withheld for want of nothing but samples."""
-    return honest_code(Setup(samples=5, repeats=3, draft_arms=("dflash",)))
+    return honest_code(Setup(samples=6, repeats=3, draft_arms=("dflash",)))
 
 
 def admissible() -> JudgedFile:

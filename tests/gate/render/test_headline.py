@@ -11,27 +11,27 @@ def headlines(report) -> dict[str, str]:
 
 
 def test_a_speedup_comes_with_interval_baseline_and_leave_one_out() -> None:
-    line = headlines(honest_code(Setup(samples=5)))["decode_speedup/fused_dflash"]
+    line = headlines(honest_code(Setup(samples=6)))["decode_speedup/fused_dflash"]
     assert line.startswith("HEADLINE decode_speedup/fused_dflash = 1.")
     for part in ("x, 95 % interval ", ", against oracle", ", leaving one sample out "):
         assert part in line
 
 
 def test_a_share_comes_with_its_count() -> None:
-    lines = headlines(honest_niah(Setup(samples=5)))
+    lines = headlines(honest_niah(Setup(samples=6)))
     assert " = 1 (5/5), " in lines["oracle_recall/oracle"]
     assert " = 1 (5/5), " in lines["restoration_recall/identity"]
-    assert "(" not in headlines(honest_code(Setup(samples=5)))["decode_speedup/fused_dflash"]
+    assert "(" not in headlines(honest_code(Setup(samples=6)))["decode_speedup/fused_dflash"]
 
 
 def test_acceptance_is_three_figures() -> None:
-    line = headlines(honest_code(Setup(samples=5)))["acceptance/fused_dflash"]
+    line = headlines(honest_code(Setup(samples=6)))["acceptance/fused_dflash"]
     assert "committed per block" in line
     assert "by position" in line
 
 
 def test_recall_by_restoration_names_its_control() -> None:
-    assert "beside control ablate" in headlines(honest_niah(Setup(samples=5)))["restoration_recall/identity"]
+    assert "beside control ablate" in headlines(honest_niah(Setup(samples=6)))["restoration_recall/identity"]
 
 
 @pytest.mark.parametrize(

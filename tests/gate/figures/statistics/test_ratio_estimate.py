@@ -19,12 +19,17 @@ def found(cells: list[Cell]) -> RatioEstimate:
     return estimate
 
 
+def span(cells: list[Cell]) -> tuple[float, float]:
+    estimate = found(cells)
+    return estimate.low, estimate.high
+
+
 @given(st.lists(ratios, min_size=2, max_size=20).filter(lambda values: len(set(values)) > 1))
 def test_one_process_gives_the_t_interval_on_the_mean_log_ratio(values: list[float]) -> None:
     estimate = found([Cell(str(index), index, 0, value) for index, value in enumerate(values)])
     logs = [math.log(value) for value in values]
     low, high = stats.ttest_1samp(logs, 0).confidence_interval(0.95)
-    assert estimate.interval == pytest.approx((math.exp(low), math.exp(high)), rel=1e-6)
+    assert (estimate.low, estimate.high) == pytest.approx((math.exp(low), math.exp(high)), rel=1e-6)
     assert estimate.p == pytest.approx(stats.ttest_1samp(logs, 0).pvalue, rel=1e-6)
 
 
@@ -36,7 +41,7 @@ def test_the_order_of_the_rows_and_the_names_of_processes_change_nothing(
     renamed = [cell._replace(process=(cell.process + 1) % 3) for cell in cells]
     draw.shuffle(renamed)
     assert found(renamed).value == pytest.approx(found(cells).value)
-    assert found(renamed).interval == pytest.approx(found(cells).interval)
+    assert span(renamed) == pytest.approx(span(cells))
 
 
 @given(st.lists(st.tuples(ratios, ratios, ratios), min_size=3, max_size=8))
@@ -44,17 +49,14 @@ def test_turning_the_ratio_round_turns_the_interval_round(table: list[tuple[floa
     cells = [Cell(str(g), g, p, value) for g, row in enumerate(table) for p, value in enumerate(row)]
     ours, theirs = found(cells), found([cell._replace(ratio=1 / cell.ratio) for cell in cells])
     assert theirs.value == pytest.approx(1 / ours.value)
-    assert ours.interval is not None
-    assert theirs.interval == pytest.approx((1 / ours.interval[1], 1 / ours.interval[0]))
+    assert (theirs.low, theirs.high) == pytest.approx((1 / ours.high, 1 / ours.low))
 
 
 def test_two_processes_that_disagree_widen_the_interval_by_far() -> None:
     """Two runs of one preset said 2.60 and 3.29, all six prompts higher: the interval of both together holds both."""
     alike = [Cell(str(g), g, p, 2.9 * (1 + 0.01 * g)) for g in range(6) for p in range(2)]
     apart = [cell._replace(ratio=cell.ratio * (0.9, 1.13)[cell.process]) for cell in alike]
-    narrow, wide = found(alike).interval, found(apart).interval
-    assert narrow is not None
-    assert wide is not None
+    narrow, wide = span(alike), span(apart)
     assert wide[0] < 2.6 < 3.29 < wide[1]
     assert narrow[1] - narrow[0] < 0.2
 
@@ -63,13 +65,13 @@ def test_prompts_of_one_group_count_once() -> None:
     """Six templates in turn are six groups, however many prompts are made of them."""
     six = [Cell(str(g), g, 0, 1.5 + 0.1 * g) for g in range(6)]
     twelve = [*six, *(cell._replace(prompt=cell.prompt + 6) for cell in six)]
-    assert found(twelve).interval == found(six).interval
+    assert span(twelve) == span(six)
     assert (found(twelve).groups, found(twelve).prompts) == (6, 12)
 
 
 def test_one_group_has_a_ratio_and_no_interval() -> None:
     estimate = found([Cell("only", 0, 0, 2.0), Cell("only", 1, 0, 2.0)])
-    assert (estimate.value, estimate.interval, estimate.p) == (2.0, None, None)
+    assert (estimate.value, estimate.bounded, estimate.p) == (2.0, False, 1.0)
     assert estimate.contains(1.0)
     assert estimate_ratio([]) is None
 
@@ -99,3 +101,16 @@ def test_holms_adjustment_keeps_the_order_and_never_helps(values: list[float]) -
     assert all(after >= before for before, after in zip(values, adjusted, strict=True))
     assert [b for _, b in sorted(zip(values, adjusted, strict=True))] == sorted(adjusted)
     assert min(adjusted) == pytest.approx(min(1, len(values) * min(values)))
+
+
+def estimate(low: float, high: float) -> RatioEstimate:
+    return RatioEstimate(1.0, low, high, p=0.5, groups=6, prompts=6, processes=1)
+
+
+def test_contains_and_overlaps_include_the_bounds() -> None:
+    band = estimate(0.9, 1.1)
+    assert band.contains(0.9)
+    assert band.contains(1.1)
+    assert not band.contains(1.1000001)
+    assert band.overlaps(estimate(1.1, 1.3))
+    assert not band.overlaps(estimate(1.11, 1.3))

@@ -21,7 +21,7 @@ def paced(report, name, seconds, where=None):
 
 def test_honest_times_scatter():
     assert not ask("TIMES_WITHOUT_NOISE", REPORT)
-    quiet = measured_code(Setup(samples=5, repeats=3, max_new_tokens=12, noise=0.0005, draft_arms=("native",)))
+    quiet = measured_code(Setup(samples=6, repeats=3, max_new_tokens=12, noise=0.0005, draft_arms=("native",)))
     assert not ask("TIMES_WITHOUT_NOISE", quiet)
 
 

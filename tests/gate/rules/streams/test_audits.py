@@ -30,7 +30,7 @@ SILENT = "STREAM_AUDIT_SILENT"
 
 def niah() -> Report:
     """Five prompts once; the control leaves the oracle's stream at its first token, and its audit says so."""
-    return measured_niah(Setup(samples=5, repeats=1))
+    return measured_niah(Setup(samples=6, repeats=1))
 
 
 def seen_otherwise(report: Report, name: str, mismatches: tuple[Mismatch, ...]) -> Report:
