@@ -7,12 +7,14 @@ from gate.figures.statistics.ratio_estimate import RatioEstimate, estimate_ratio
 from gate.figures.stream_groups import merge_alike
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import SPEEDUP
-from gate.rulebook.thresholds import MIN_DECODE_TOKENS
 from reports.records.claims import BaseClaim, Claim
 from reports.records.measurement import Arm
 
 MOST_ARMS = 20
 """Arms that are compared with each other: as many as a preset may have. Pairs grow with the square."""
+
+SHORTEST_TOLD = 33
+"""Tokens of the shortest stream that tells prompts apart: answers of a dozen tokens are alike whatever was asked."""
 
 RatioKey = tuple[str, str, str]
 """Metric, arm, baseline."""
@@ -35,7 +37,7 @@ def pairs_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> tuple[Pa
 
 def prompt_groups(view: ReportView, arm: Arm) -> dict[int, str]:
     """The group of every prompt of an arm, derived once a set of prompts: as recorded, a prompt without a record being
-    one of its own, and groups that the oracle answered alike joined. Streams too short to time are too short to tell.
+    one of its own, and groups that the oracle answered alike joined.
     """
     key = ("groups", arm.prompt_set)
     if key not in view.memo:
@@ -43,8 +45,8 @@ def prompt_groups(view: ReportView, arm: Arm) -> dict[int, str]:
         prompts = set(prompt_of(arm.measurements).values())
         groups = {prompt: recorded.get(prompt, f"prompt {prompt}") for prompt in prompts}
         rows = view.oracle.measurements if view.oracle is not None else ()
-        streams = {row.sample: row.token_ids for row in rows if len(row.token_ids or ()) > MIN_DECODE_TOKENS.value}
-        view.memo[key] = merge_alike(groups, {sample: ids for sample, ids in streams.items() if ids is not None})
+        streams = {row.sample: ids for row in rows if len(ids := row.token_ids or ()) >= SHORTEST_TOLD}
+        view.memo[key] = merge_alike(groups, streams)
     found: dict[int, str] = view.memo[key]
     return found
 

@@ -25,6 +25,14 @@ class Threshold(Generic[Number]):
 
 AnyThreshold = Threshold[int] | Threshold[float]
 
+MIN_SPEEDUP_SAMPLES = Threshold(
+    "MIN_SPEEDUP_SAMPLES",
+    5,
+    "prompts",
+    meaning="Distinct prompts that an arm needs before a ratio is printed.",
+    source="the smoke that became a headline had one",
+)
+
 MIN_DECODE_TOKENS = Threshold(
     "MIN_DECODE_TOKENS",
     32,

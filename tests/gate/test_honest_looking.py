@@ -203,7 +203,7 @@ def one_carries(report: Report) -> Report:
 def test_one_sample_that_carries_the_median() -> None:
     report = conclude(one_carries(measured_code(FULL)))
     claim = next(one for one in report.claims if one.name == "decode_speedup/fused_ngram")
-    assert claim.value == pytest.approx(1.27, abs=0.05)
+    assert claim.value == pytest.approx(1.02, abs=0.05)
     assert "SPEEDUP_INTERVAL" in claim.withheld_by
 
 
@@ -233,7 +233,7 @@ def keeps_three_layers(row: Measurement) -> Measurement:
 
 def test_the_coupon_is_named() -> None:
     """Exact full-attention layers recall 5 of 5 whatever is restored beside them; so does the control."""
-    report = say(measured_niah(Setup(samples=6, repeats=1)), "ablate", "oracle", range(5)).replace(memory=None)
+    report = say(measured_niah(Setup(samples=6, repeats=1)), "ablate", "oracle", range(6)).replace(memory=None)
     for name in ("identity", "ablate"):
         report = edit_rows(edit_arm(report, name, three_exact_layers), name, keeps_three_layers)
     assert reasons(conclude(report), "restoration_recall/identity") == {"CONTROL_RECALL_HIGH"}
@@ -241,7 +241,10 @@ def test_the_coupon_is_named() -> None:
 
 def test_the_demo_admits_recall_and_withholds_speed() -> None:
     report = conclude(measured_niah(Setup(samples=6, repeats=1)))
-    assert admitted(report) >= {"oracle_recall/oracle", "restoration_recall/identity", "null_ratio/oracle_again"}
+    assert admitted(report) >= {
+        "oracle_recall/oracle",
+        "restoration_recall/identity",
+    }
     assert {"SPEEDUP_REPEATS", "SPEEDUP_DECODE_TOKENS"} <= reasons(report, "decode_speedup/identity")
     assert judge(report).violations == ()
 

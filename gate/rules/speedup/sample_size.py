@@ -8,16 +8,8 @@ from gate.figures.rates import median_of
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS, Example, Finding
-from gate.rulebook.thresholds import MIN_DECODE_TOKENS, Threshold
+from gate.rulebook.thresholds import MIN_DECODE_TOKENS, MIN_SPEEDUP_SAMPLES, Threshold
 from reports.records.claims import Claim
-
-MIN_SPEEDUP_SAMPLES = Threshold(
-    "MIN_SPEEDUP_SAMPLES",
-    5,
-    "prompts",
-    meaning="Distinct prompts that an arm needs before a ratio is printed.",
-    source="the smoke that became a headline had one",
-)
 
 
 @claim_rule(
@@ -63,14 +55,16 @@ MIN_SPEEDUP_GROUPS = Threshold(
     fix="Measure prompts of more kinds (templates, documents).",
     blocks=RATIOS,
     example=Example(bad="12 prompts of 2 templates", good="12 prompts of 6 templates"),
-    thresholds=(MIN_SPEEDUP_GROUPS,),
+    thresholds=(MIN_SPEEDUP_GROUPS, MIN_SPEEDUP_SAMPLES),
     since=3,
 )
 def groups(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Fewer than six groups."""
     both = compared_arms(view, claim)
     estimate = ratio_of(view, *both, claim.metric) if both is not None else None
-    if both is not None and estimate is not None and estimate.groups < MIN_SPEEDUP_GROUPS.value:
+    if both is None or estimate is None or estimate.prompts < MIN_SPEEDUP_SAMPLES.value:  # that is told already
+        return
+    if estimate.groups < MIN_SPEEDUP_GROUPS.value:
         yield Finding(
             f"{claim.arm}: {estimate.prompts} distinct prompts of {estimate.groups} kinds beside {both[1].name}'s; a "
             f"ratio needs {MIN_SPEEDUP_GROUPS.value} kinds",

@@ -21,6 +21,7 @@ def test_a_needle_report_may_claim_recall_speed_identity_and_noise() -> None:
         "decode_speedup/native",
         "e2e_speedup/native",
         "token_identity/native",
+        "arm_ratio/identity/native",
     }
 
 

@@ -13,14 +13,14 @@ def headlines(report) -> dict[str, str]:
 def test_a_speedup_comes_with_interval_baseline_and_leave_one_out() -> None:
     line = headlines(honest_code(Setup(samples=6)))["decode_speedup/fused_dflash"]
     assert line.startswith("HEADLINE decode_speedup/fused_dflash = 1.")
-    for part in ("x, 95 % interval ", ", against oracle", ", leaving one sample out "):
+    for part in ("x, 95 % interval ", ", against oracle", ", on 6 prompts of 6 kinds", ", leaving one kind out "):
         assert part in line
 
 
 def test_a_share_comes_with_its_count() -> None:
     lines = headlines(honest_niah(Setup(samples=6)))
-    assert " = 1 (5/5), " in lines["oracle_recall/oracle"]
-    assert " = 1 (5/5), " in lines["restoration_recall/identity"]
+    assert " = 1 (6/6), " in lines["oracle_recall/oracle"]
+    assert " = 1 (6/6), " in lines["restoration_recall/identity"]
     assert "(" not in headlines(honest_code(Setup(samples=6)))["decode_speedup/fused_dflash"]
 
 

@@ -80,7 +80,7 @@ def test_claims_arms_and_rows_are_there() -> None:
     text = " ".join(outline(report).text)
     assert "HEADLINE decode_speedup/fused_dflash = 1." in text
     for arm in report.arms:
-        assert f"{arm.name}: 15 rows" in text
+        assert f"{arm.name}: 18 rows" in text
 
 
 def test_violations_come_with_their_explanation() -> None:

@@ -26,7 +26,7 @@ def shown(report: Report) -> str:
 
 def test_a_report_is_shown_with_its_arms_and_headlines() -> None:
     text = shown(honest_niah())
-    for expected in ("report id", "commit", "verifier 0", "oracle_again", "5/5", "0/5", "HEADLINE restoration_recall"):
+    for expected in ("report id", "commit", "verifier 0", "oracle_again", "6/6", "0/6", "HEADLINE restoration_recall"):
         assert expected in text
     assert "\x1b" not in text
 

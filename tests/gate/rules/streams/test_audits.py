@@ -110,7 +110,7 @@ def test_where_the_oracle_itself_took_the_other_side_of_a_tie_nothing_is_wrong()
 
 
 def test_a_control_that_says_what_the_oracle_says_has_nothing_to_explain() -> None:
-    assert not ask(SILENT, say(niah(), "ablate", "oracle", range(5)))
+    assert not ask(SILENT, say(niah(), "ablate", "oracle", range(6)))
 
 
 def test_a_control_without_an_audit_is_none() -> None:
