@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from reports.records.plan import PlanInfo
+from reports.records.plan import PlanInfo, WorkloadInfo
 from reports.records.provenance import ModelInfo, Provenance
 from reports.report import Report
 from reports.untrusted.one_line import one_line
@@ -34,13 +34,22 @@ def _all(report: Report) -> Iterator[tuple[str, object]]:
         recording = report.parity.recording
         yield "recorded reference", f"{recording.digest}, made with {recording.made_with}"
     if report.workload is not None:
-        yield "workload", report.workload.name
-        yield "seed", report.workload.seed
-        yield "workload digest", report.workload.digest
-        yield "prompt style", report.workload.prompt_style
-        yield "prompts", len(report.workload.prompts)
+        yield from _workload(report.workload)
     if report.plan is not None:
         yield from _plan(report.plan)
+
+
+def _workload(workload: WorkloadInfo) -> Iterator[tuple[str, object]]:
+    yield "workload", workload.name
+    yield "form", workload.form
+    if workload.texts is not None:
+        texts = workload.texts
+        yield "texts", f"{texts.name}, {texts.documents} documents, {texts.digest}"
+    yield "seed", workload.seed
+    yield "workload digest", workload.digest
+    yield "prompt style", workload.prompt_style
+    yield "prompts", len(workload.prompts)
+    yield "groups", len({prompt.group for prompt in workload.prompts if prompt.group is not None}) or None
 
 
 def _provenance(provenance: Provenance) -> Iterator[tuple[str, object]]:
@@ -69,6 +78,8 @@ def _model(model: ModelInfo) -> str:
     if model.faithfulness is not None:
         agreed = model.faithfulness
         parts.append(f"argmax agreement {agreed.argmax_agreement:g} with {agreed.reference}")
+    if model.recipe is not None:
+        parts.append(f"trained on {len(model.recipe.groups)} groups by {model.recipe.generator}")
     return ", ".join(part for part in parts if part is not None)
 
 

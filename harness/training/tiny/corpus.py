@@ -16,10 +16,15 @@ import numpy.typing as npt
 
 from harness.models.model_text import ModelText
 from harness.training.tiny.tokenizer import BOS, EOS, SPECIAL
-from workloads.code import NOUNS, TEMPLATES
-from workloads.niah import INSTRUCTION, PREFIXES, Niah, note
+from workloads.base import SYNTHETIC
+from workloads.code import NOUNS, TEMPLATES, group_of
+from workloads.niah import GROUP, INSTRUCTION, PREFIXES, Niah, note
 
+GENERATOR = "harness/training/tiny/corpus.py"
+"""What a recipe says made the text of k3-tiny."""
 GENERATOR_VERSION = 1
+GROUPS = tuple(sorted([GROUP, f"{SYNTHETIC}/facts", *map(group_of, TEMPLATES)]))
+"""Of everything that a batch may hold; notes with many facts are of a template of their own."""
 TRAINING_SEEDS = 2**40
 """Haystacks of training take their seeds from here on up; a preset's seed is at most 2^31."""
 

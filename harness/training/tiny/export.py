@@ -7,10 +7,11 @@ from pathlib import Path
 from safetensors.torch import save_file
 
 from harness.models.folder.digest import compute_digest
-from harness.training.tiny.corpus import GENERATOR_VERSION
+from harness.training.tiny.corpus import GENERATOR, GENERATOR_VERSION, GROUPS
 from harness.training.tiny.heldout import HeldOut
 from harness.training.tiny.tokenizer import SPECIAL
 from harness.training.tiny.train import STAGES, Trainer
+from reports.records.recipe import Recipe
 from reports.records.record import Digest, Record
 
 TRAINING_DATA = "made by harness/training/tiny/corpus.py from the seed; held-out prompts and presets use other seeds"
@@ -34,6 +35,7 @@ class TinyManifest(Record):
     training_data: str
     weights: Digest
     held_out: HeldOut
+    recipe: Recipe
 
 
 def export(trainer: Trainer, tokenizer: Path, folder: Path, command: str) -> TinyManifest:
@@ -59,6 +61,9 @@ def export(trainer: Trainer, tokenizer: Path, folder: Path, command: str) -> Tin
         training_data=TRAINING_DATA,
         weights=compute_digest([folder / WEIGHTS]),
         held_out=trainer.evaluate(),
+        recipe=Recipe(
+            generator=GENERATOR, groups=GROUPS, seeds=(trainer.settings.seed,), prompts=(f"sha256:{trainer.corpus}",)
+        ),
     )
     _write_json(folder / "manifest.json", manifest.model_dump(mode="json"))
     return manifest

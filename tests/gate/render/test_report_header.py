@@ -1,5 +1,7 @@
 from gate.render.report_header import LIMIT, header_of
+from reports.records.plan import Texts
 from reports.report import Imported, Report
+from tests.gate.edits import knowing_text
 from tests.gate.honest import honest_code, honest_niah
 from tests.gate.render.samples import HOSTILE
 
@@ -9,6 +11,16 @@ def test_a_full_report_tells_where_it_comes_from() -> None:
     assert {"report id", "kind", "created", "preset", "commit", "system", "packages", "verifier 0", "seed"} <= set(told)
     assert "argmax agreement" in told["verifier 0"]
     assert told["timed runs"] == "78"
+
+
+def test_text_is_told_with_its_digest_and_groups_and_weights_with_their_training() -> None:
+    report = knowing_text(honest_code(), ("stdlib/a", "stdlib/b"), {"drafter": ("synthetic/a",)})
+    assert report.workload is not None
+    texts = Texts(name="standard library", documents=2, digest="sha256:" + "1" * 64)
+    told = header_of(report.replace(workload=report.workload.replace(form="stdlib", texts=texts)))
+    assert (told["form"], told["groups"]) == ("stdlib", "2")
+    assert told["texts"] == f"standard library, 2 documents, {texts.digest}"
+    assert "trained on 1 groups by made up" in told["drafter 1"]
 
 
 def test_what_is_not_recorded_is_left_out() -> None:

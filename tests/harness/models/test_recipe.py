@@ -42,6 +42,14 @@ def test_what_ships_says_what_it_was_trained_on(name: str) -> None:
     assert found.unknown == ()
 
 
+def test_the_verifier_that_ships_says_it_too() -> None:
+    found = model_info(resolve("k3-tiny"), "verifier").recipe
+    assert found is not None
+    assert set(found.groups) == {*SYNTHETIC, "synthetic/facts"}
+    manifest = json.loads((locate("k3-tiny").folder / "manifest.json").read_bytes())
+    assert found.prompts == (manifest["corpus"],)
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("name", [name for name in SHIPPED if name.endswith("dflash")])
 def test_the_prompts_of_a_shipped_drafter_are_made_again(name: str) -> None:

@@ -95,6 +95,8 @@ def test_the_folder_is_the_model_that_transformers_and_mlx_lm_run(work: Path, tm
     steps(trainer, 2)
     manifest = export(trainer, work, tmp_path, "a command")
     assert TinyManifest.model_validate_json((tmp_path / "manifest.json").read_bytes()) == manifest
+    assert manifest.recipe.prompts == (manifest.corpus,)
+    assert {"synthetic/notes", "synthetic/facts", "synthetic/sql_rows"} < set(manifest.recipe.groups)
     assert json.loads((tmp_path / "config.json").read_text())["layer_types"][:2] == [
         "sliding_attention",
         "full_attention",
