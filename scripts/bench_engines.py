@@ -7,7 +7,7 @@ from collections import defaultdict
 from harness.base.clock import now
 from harness.engines.base import DecodeLimit, Engine
 from harness.engines.registry import EngineSettings, RestorationRequest, build
-from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.loaded_models import LoadedModels, load_models
 from workloads.base import Prompt
 from workloads.niah import Niah
 
@@ -21,13 +21,13 @@ BOUNDS = {
 """The least and the most that a median may be; wide enough for a machine that does other things, too."""
 
 
-def stream_generate(lab: Lab, prompt: Prompt, tokens: int) -> float:
+def stream_generate(loaded: LoadedModels, prompt: Prompt, tokens: int) -> float:
     """Decode tok/s of `mlx_lm.stream_generate`, by the same clock: first token known to last token known."""
     from mlx_lm import stream_generate
 
-    tokenizer = lab.verifier.tokenizer
+    tokenizer = loaded.verifier.tokenizer
     stream = stream_generate(
-        lab.verifier.model, tokenizer, list(prompt.tokens), max_tokens=tokens, prefill_step_size=512
+        loaded.verifier.model, tokenizer, list(prompt.tokens), max_tokens=tokens, prefill_step_size=512
     )
     next(stream)
     start, count = now(), 0
@@ -47,11 +47,11 @@ def engine_speed(engine: Engine, prompt: Prompt, tokens: int) -> tuple[float, fl
     return count / (end - counted), (counted - start) / (end - start)
 
 
-def engines(lab: Lab) -> dict[str, Engine]:
+def engines(loaded: LoadedModels) -> dict[str, Engine]:
     """The oracle twice, and the incremental engine with everything put back and with nothing."""
-    oracle = {name: build("ar", lab.verifier, EngineSettings()) for name in ("oracle", "oracle again")}
+    oracle = {name: build("ar", loaded.verifier, EngineSettings()) for name in ("oracle", "oracle again")}
     modes = {mode: EngineSettings(restoration=RestorationRequest(mode)) for mode in ("identity", "ablate")}
-    return oracle | {mode: build("incremental", lab.verifier, settings) for mode, settings in modes.items()}
+    return oracle | {mode: build("incremental", loaded.verifier, settings) for mode, settings in modes.items()}
 
 
 def main() -> int:
@@ -61,16 +61,16 @@ def main() -> int:
     for name, default in (("rounds", 5), ("tokens", 48), ("lines", 38)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
-    lab = open_lab(options.model)
-    arms = engines(lab)
-    niah = Niah(lines=options.lines, samples=1, seed=0, sink=4, window=64, style=lab.text.style("auto"))
-    prompt = niah.prompts(lab.text)[0]
+    loaded = load_models(options.model)
+    arms = engines(loaded)
+    niah = Niah(lines=options.lines, samples=1, seed=0, sink=4, window=64, style=loaded.text.style("auto"))
+    prompt = niah.prompts(loaded.text)[0]
     for engine in arms.values():
         engine_speed(engine, prompt, 2)
     ratios: defaultdict[str, list[float]] = defaultdict(list)
     for round_ in range(options.rounds):
         names = list(arms) if round_ % 2 == 0 else list(arms)[::-1]
-        theirs = stream_generate(lab, prompt, options.tokens)
+        theirs = stream_generate(loaded, prompt, options.tokens)
         found = {name: engine_speed(arms[name], prompt, options.tokens) for name in names}
         speed, share = found["oracle"]
         ratios["oracle / mlx_lm.stream_generate"].append(speed / theirs)

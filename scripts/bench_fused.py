@@ -9,7 +9,7 @@ from harness.base.clock import now
 from harness.engines.base import Block, DecodeLimit, Engine
 from harness.engines.registry import build
 from harness.engines.spec import DrafterSpec, EngineSettings
-from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.loaded_models import LoadedModels, load_models
 from workloads.code import Code
 
 OVERHEAD = 0.05
@@ -34,13 +34,13 @@ def run(engine: Engine, prompt: tuple[int, ...], tokens: int) -> Run:
     return Run([session.first_token, *(t for b in blocks for t in b.tokens)], (tokens - 1) / seconds, blocks)
 
 
-def engines(lab: Lab, model: str, size: int) -> dict[str, Engine]:
+def engines(loaded: LoadedModels, model: str, size: int) -> dict[str, Engine]:
     """The oracle, prompt lookup with both ways to roll back, and the model drafting for itself, ours and mlx-lm's."""
     lookup = EngineSettings(drafter=DrafterSpec(kind="ngram", block_size=size))
     itself = EngineSettings(drafter=DrafterSpec(kind="model", model=model, block_size=4, graph="single"))
-    arms = {f"{name} ngram": build(name, lab.verifier, lookup) for name in ("fused", "fused-carry")}
-    arms |= {f"{name} model": build(name, lab.verifier, itself) for name in ("fused", "mlx-lm-speculative")}
-    return {"oracle": build("ar", lab.verifier, EngineSettings()), **arms}
+    arms = {f"{name} ngram": build(name, loaded.verifier, lookup) for name in ("fused", "fused-carry")}
+    arms |= {f"{name} model": build(name, loaded.verifier, itself) for name in ("fused", "mlx-lm-speculative")}
+    return {"oracle": build("ar", loaded.verifier, EngineSettings()), **arms}
 
 
 def overhead(block: Block) -> float:
@@ -60,9 +60,9 @@ def main() -> int:
     for name, default in (("samples", 5), ("tokens", 64), ("items", 10), ("block-size", 8)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
-    lab = open_lab(options.model)
-    arms = engines(lab, options.model, options.block_size)
-    prompts = Code(items=options.items, samples=options.samples, seed=1).prompts(lab.text)
+    loaded = load_models(options.model)
+    arms = engines(loaded, options.model, options.block_size)
+    prompts = Code(items=options.items, samples=options.samples, seed=1).prompts(loaded.text)
     ratios: defaultdict[str, list[float]] = defaultdict(list)
     exact: defaultdict[str, list[bool]] = defaultdict(list)
     shares: defaultdict[str, list[float]] = defaultdict(list)

@@ -5,21 +5,21 @@ import random
 
 from harness.engines.base import Engine
 from harness.engines.registry import EngineSettings, RestorationRequest, build
-from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.loaded_models import LoadedModels, load_models
 
 GROWTH = 1.25
 """How much faster than the length the peak may grow; a matrix of scores would grow with its square."""
 
 
-def peak(lab: Lab, engine: Engine, length: int) -> int:
+def peak(loaded: LoadedModels, engine: Engine, length: int) -> int:
     """Peak bytes of one prefill of `length` tokens, weights not counted."""
-    vocab = lab.verifier.facts.vocab
+    vocab = loaded.verifier.architecture.vocab
     tokens = [random.Random(position).randrange(vocab) for position in range(length)]
     engine.prefill(tokens[:8])
-    lab.reset_peak()
-    resting = lab.held()
+    loaded.reset_peak()
+    resting = loaded.held()
     engine.prefill(tokens)
-    return lab.peak() - resting
+    return loaded.peak() - resting
 
 
 def main() -> int:
@@ -28,13 +28,13 @@ def main() -> int:
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--lengths", type=int, nargs="+", default=[1500, 3000, 6000])
     options = parser.parse_args()
-    lab, lengths = open_lab(options.model), options.lengths
-    engines = {"oracle": build("ar", lab.verifier, EngineSettings())}
+    loaded, lengths = load_models(options.model), options.lengths
+    engines = {"oracle": build("ar", loaded.verifier, EngineSettings())}
     for mode in ("identity", "ablate"):
-        engines[mode] = build("incremental", lab.verifier, EngineSettings(restoration=RestorationRequest(mode)))
+        engines[mode] = build("incremental", loaded.verifier, EngineSettings(restoration=RestorationRequest(mode)))
     wrong = 0
     for name, engine in engines.items():
-        peaks = [peak(lab, engine, length) for length in lengths]
+        peaks = [peak(loaded, engine, length) for length in lengths]
         longer, more = lengths[-1] / lengths[0], peaks[-1] / peaks[0]
         wrong += more > longer * GROWTH
         print(name, *(f"{length}: {value / 1e6:.0f} MB" for length, value in zip(lengths, peaks, strict=True)))

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from harness.checks.lossless_matrix import Cell, Results, cells, table
 from harness.checks.mlx.lossless_run import DRAFTS, ENGINES, Prompt
-from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.loaded_models import LoadedModels, load_models
 from reports.records.record import digest_of
 from workloads.code import TEMPLATES, Code
 
 
-def tokens_of(lab: Lab, length: int) -> tuple[int, ...]:
+def tokens_of(loaded: LoadedModels, length: int) -> tuple[int, ...]:
     """A code prompt cut to exactly `length` tokens; the length decides what it is about."""
-    made = Code(items=40, samples=len(TEMPLATES), seed=length).prompts(lab.text)
+    made = Code(items=40, samples=len(TEMPLATES), seed=length).prompts(loaded.text)
     first = length // 100 % len(made)
     return tuple(itertools.chain.from_iterable(prompt.tokens for prompt in made[first:] + made))[:length]
 
@@ -32,13 +32,13 @@ def turn(cell: Cell, sizes: list[int]) -> int:
 
 def run(options: argparse.Namespace, results: Results) -> None:
     """Decode what is not in the results yet."""
-    lab = open_lab(options.model)
-    prompts = [tokens_of(lab, length) for length in options.lengths]
+    loaded = load_models(options.model)
+    prompts = [tokens_of(loaded, length) for length in options.lengths]
 
     @cache
     def prompt(which: int) -> Prompt:
         tokens = prompts[which]
-        return Prompt(lab.verifier, options.model, digest_of(str(tokens).encode()), tokens, options.tokens)
+        return Prompt(loaded.verifier, options.model, digest_of(str(tokens).encode()), tokens, options.tokens)
 
     wanted = list(cells(options.engines, options.drafts, options.sizes))
     for done, cell in itertools.product(range(options.passes), wanted):

@@ -12,7 +12,7 @@ from harness.checks.mlx.record_drafts import record
 from harness.engines.mlx.drafters.load import load_drafter
 from harness.plans.preset import ParityPreset
 from harness.plans.preset_file import load_preset
-from harness.runs.loaded_verifier import open_lab
+from harness.runs.loaded_models import load_models
 from reports.atomic_file import write_atomically
 from reports.drafters import DFLASH_TORCH
 from reports.records.recorded_drafts import RecordedDrafts
@@ -28,15 +28,15 @@ def main(name: str) -> None:
     assert isinstance(preset, ParityPreset), f"{name} is no parity preset"
     assert preset.reference.kind == DFLASH_TORCH.kind, f"the reference of {name} is not PyTorch"
     model, *others = preset.models()
-    lab = open_lab(model.name, others)
-    verifier, drafter = lab.models
+    loaded = load_models(model.name, others)
+    verifier, drafter = loaded.models
     assert verifier.weights is not None
     assert drafter.weights is not None
     spec = preset.drafter_as(preset.reference)
-    reference = load_drafter(spec, lab.verifier)
-    prompts = Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed).prompts(lab.text)
+    reference = load_drafter(spec, loaded.verifier)
+    prompts = Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed).prompts(loaded.text)
     streams = record(
-        lab.verifier,
+        loaded.verifier,
         reference,
         [prompt.tokens for prompt in prompts],
         spec,

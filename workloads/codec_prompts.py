@@ -49,7 +49,7 @@ _PROSE = (
 
 
 @dataclass(frozen=True)
-class KvQuant:
+class CodecPrompts:
     """`lines`: mean haystack size; three prompts a sample, of the sets `main`, `second_question` and `held_out`."""
 
     lines: int

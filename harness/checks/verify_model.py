@@ -128,7 +128,7 @@ def _load(folder: Path) -> _Loaded:
     import mlx.core as mx
 
     ids: list[int] = verifier.tokenizer.encode(fixed_text())
-    dtype = verifier.facts.dtype
+    dtype = verifier.architecture.dtype
     choices = None
     if dtype != "float32":
         choices = np.array(verifier.model(mx.array([ids[:RUN_TOKENS]]))[0].argmax(axis=-1), np.int64)

@@ -11,7 +11,7 @@ from reports.records.measurement import Restoration
 
 
 @dataclass(frozen=True)
-class KvLayer:
+class CacheLayer:
     """One layer's K/V: its kind, bytes a token, and the model's own window if it has one that bounds its cache."""
 
     kind: LayerKind
@@ -19,7 +19,7 @@ class KvLayer:
     native_window: int | None = None
 
 
-def kv_table(arm: str, layers: Sequence[KvLayer], restoration: Restoration, sequence_length: int) -> ArmMemory:
+def cache_table(arm: str, layers: Sequence[CacheLayer], restoration: Restoration, sequence_length: int) -> ArmMemory:
     """The per-layer table of an arm after it has read `sequence_length` positions.
 
     `full_kv_bytes` is the naive figure: every layer keeps every position.
@@ -39,7 +39,7 @@ def kv_table(arm: str, layers: Sequence[KvLayer], restoration: Restoration, sequ
     )
 
 
-def resident_positions(index: int, layer: KvLayer, restoration: Restoration, sequence_length: int) -> int:
+def resident_positions(index: int, layer: CacheLayer, restoration: Restoration, sequence_length: int) -> int:
     """Positions layer `index` holds when `sequence_length` positions were read and nothing follows yet.
 
     A layer that drops what leaves sink + window (or rebuilds it in every forward) holds the first `sink` and the last
@@ -57,7 +57,7 @@ def resident_positions(index: int, layer: KvLayer, restoration: Restoration, seq
     return max(0, sink - oldest) + sequence_length - recent
 
 
-def _row(index: int, layer: KvLayer, positions: int) -> LayerMemory:
+def _row(index: int, layer: CacheLayer, positions: int) -> LayerMemory:
     return LayerMemory(
         layer=index,
         kind=layer.kind,

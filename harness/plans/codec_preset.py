@@ -29,7 +29,7 @@ class MixedArm(Record):
         return known_codec(codec)
 
 
-class KvQuantPreset(BasePreset):
+class CodecPreset(BasePreset):
     """A codec run. Captured are the full-attention layers, which are all of them in a pure model."""
 
     kind: Literal["kv_quant"]
@@ -65,13 +65,13 @@ def runtime_arm(bits: int, group: int) -> str:
     return f"mlx-lm-affine{bits}" + (f"-g{group}" if group != 64 else "")
 
 
-class KvQuantPlan(Plan):
+class CodecPlan(Plan):
     """A checked codec preset."""
 
     @property
-    def preset(self) -> KvQuantPreset:
+    def preset(self) -> CodecPreset:
         """The preset after overrides."""
-        assert isinstance(self.loaded.preset, KvQuantPreset)
+        assert isinstance(self.loaded.preset, CodecPreset)
         return self.loaded.preset
 
     def planned(self) -> tuple[PlannedArm, ...]:
@@ -96,18 +96,18 @@ class KvQuantPlan(Plan):
         )
 
 
-def runtime_arms(preset: KvQuantPreset) -> dict[str, int]:
+def runtime_arms(preset: CodecPreset) -> dict[str, int]:
     """Names of the arms of mlx-lm's quantised cache, with their bits."""
     return {runtime_arm(bits, preset.runtime_group): bits for bits in preset.runtime_bits}
 
 
-def plan_kvquant(loaded: LoadedPreset) -> KvQuantPlan:
+def plan_codecs(loaded: LoadedPreset) -> CodecPlan:
     """Check a codec preset as a whole.
 
     Raises:
         UsageError: two arms of one name.
     """
-    plan = KvQuantPlan(loaded)
+    plan = CodecPlan(loaded)
     names = [arm.name for arm in plan.planned()]
     for name in names:
         if names.count(name) > 1:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.base.progress import Progress
-from harness.plans.codec_preset import KvQuantPreset, plan_kvquant
+from harness.plans.codec_preset import CodecPreset, plan_codecs
 from harness.plans.parity_plan import plan_parity
 from harness.plans.plan import Plan, make_plan
 from harness.plans.preset import BasePreset, CodePreset, LoadedPreset, NiahPreset, ParityPreset
@@ -34,7 +34,7 @@ KINDS: dict[str, Kind] = {
     "niah": Kind(NiahPreset, make_plan, "harness.runs.timed_run:run_preset"),
     "code": Kind(CodePreset, make_plan, "harness.runs.timed_run:run_preset"),
     "parity": Kind(ParityPreset, plan_parity, "harness.runs.parity_run:run_preset"),
-    "kv_quant": Kind(KvQuantPreset, plan_kvquant, "harness.runs.codec_run:run_preset"),
+    "kv_quant": Kind(CodecPreset, plan_codecs, "harness.runs.codec_run:run_preset"),
 }
 
 

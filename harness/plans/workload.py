@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from harness.models.model_text import ModelText
-from harness.plans.codec_preset import KvQuantPlan
+from harness.plans.codec_preset import CodecPlan
 from harness.plans.parity_plan import ParityPlan
 from harness.plans.plan import Plan, RunPlan
 from harness.plans.preset import CodePreset, NiahPreset
 from workloads.base import PromptStyle, Workload
 from workloads.code import Code
 from workloads.code_stdlib import StdlibCode
-from workloads.codec_prompts import KvQuant
+from workloads.codec_prompts import CodecPrompts
 from workloads.niah import Niah
 from workloads.niah_prose import ProseNiah
 from workloads.own_prompts import OwnPrompts
@@ -18,10 +18,10 @@ from workloads.own_prompts import OwnPrompts
 
 def workload_of(plan: Plan, text: ModelText) -> Workload:
     """The workload of a plan for the model with this tokenizer; needles stay where every arm evicts them."""
-    if isinstance(plan, KvQuantPlan):
+    if isinstance(plan, CodecPlan):
         asked = plan.preset.workload
         style = text.style(asked.prompt_style)
-        return KvQuant(asked.lines, plan.preset.samples, plan.preset.seed, style)
+        return CodecPrompts(asked.lines, plan.preset.samples, plan.preset.seed, style)
     if isinstance(plan, ParityPlan):
         return Code(items=plan.preset.workload.items, samples=plan.preset.samples, seed=plan.preset.seed)
     assert isinstance(plan, RunPlan)

@@ -10,10 +10,10 @@ from harness.base.pauses import watching
 from harness.base.progress import Progress
 from harness.engines.codec_scores import Answers, StreamLimit
 from harness.models.model_text import stop_rules
-from harness.plans.codec_preset import KvQuantPlan, KvQuantPreset, MixedArm, runtime_arms
+from harness.plans.codec_preset import CodecPlan, CodecPreset, MixedArm, runtime_arms
 from harness.plans.workload import workload_of
 from harness.runs.journal import Journal
-from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.loaded_models import LoadedModels, load_models
 from harness.runs.measured_report import measured_report
 from harness.runs.new_report import new_report
 from reports.journal import MeasuredSample
@@ -24,7 +24,7 @@ from workloads.base import Prompt, StopPolicy
 from workloads.codec_prompts import shared_prefix
 
 if TYPE_CHECKING:
-    from harness.engines.mlx.kv_quant.codec_bench import KvBench, SampleTokens
+    from harness.engines.mlx.kv_quant.codec_bench import CodecBench, SampleTokens
     from harness.engines.mlx.kv_quant.stored_kv import CodecPair
 
 
@@ -38,7 +38,7 @@ class Arms:
     refused: tuple[RefusedArm, ...]
 
 
-def run_preset(plan: KvQuantPlan, out: Path, progress: Progress) -> Report:
+def run_preset(plan: CodecPlan, out: Path, progress: Progress) -> Report:
     """Measure the codecs of `plan`: the finished report, without claims.
 
     Every sample is kept in the journal beside `out`, where the report is to be; samples that are there are not
@@ -55,30 +55,30 @@ def run_preset(plan: KvQuantPlan, out: Path, progress: Progress) -> Report:
     for name in (*preset.codecs, *(side for arm in preset.mixed for side in (arm.k, arm.v))):
         make_codec(name)
     progress(0, preset.samples, f"loading {preset.model}")
-    lab = open_lab(preset.model)
-    return _run(plan, preset, lab, out, progress)
+    loaded = load_models(preset.model)
+    return _run(plan, preset, loaded, out, progress)
 
 
-def _run(plan: KvQuantPlan, preset: KvQuantPreset, lab: Lab, out: Path, progress: Progress) -> Report:
-    from harness.engines.mlx.kv_quant.codec_bench import KvBench, captured_layers
+def _run(plan: CodecPlan, preset: CodecPreset, loaded: LoadedModels, out: Path, progress: Progress) -> Report:
+    from harness.engines.mlx.kv_quant.codec_bench import CodecBench, captured_layers
 
-    layers = captured_layers(lab.verifier)
-    arms = _arms(preset, lab, layers)
-    workload = workload_of(plan, lab.text)
+    layers = captured_layers(loaded.verifier)
+    arms = _arms(preset, loaded, layers)
+    workload = workload_of(plan, loaded.text)
     try:
-        prompts = workload.prompts(lab.text)
+        prompts = workload.prompts(loaded.text)
     except ValueError as error:
         raise UsageError(f"preset {preset.name}: {error}") from error
-    lab.tell_unverified()
+    loaded.tell_unverified()
     skeleton = new_report(
         plan,
-        lab,
+        loaded,
         workload,
         prompts,
         _info(preset),
         kv_quant=KvQuantResult(arms=arms.described, refused=arms.refused),
     )
-    bench = KvBench(lab.verifier, layers, _answers(preset, lab, prompts))
+    bench = CodecBench(loaded.verifier, layers, _answers(preset, loaded, prompts))
     with Journal.open(skeleton, out) as journal, watching() as watch:
         for sample in range(_done(journal), preset.samples):
             progress(sample, preset.samples, f"sample {sample}, {len(arms.described)} arms")
@@ -101,7 +101,7 @@ def _done(journal: Journal) -> int:
 
 
 def _measure(
-    bench: "KvBench", arms: Arms, preset: KvQuantPreset, sample: int, tokens: "SampleTokens"
+    bench: "CodecBench", arms: Arms, preset: CodecPreset, sample: int, tokens: "SampleTokens"
 ) -> MeasuredSample:
     exact = bench.exact(sample, tokens)
     rows: dict[str, CodecSample] = dict(zip(arms.pairs, bench.codecs(exact, list(arms.pairs.values())), strict=True))
@@ -128,7 +128,7 @@ def sample_tokens(prompts: tuple[Prompt, ...], sample: int) -> "SampleTokens":
     )
 
 
-def _arms(preset: KvQuantPreset, lab: Lab, layers: tuple[int, ...]) -> Arms:
+def _arms(preset: CodecPreset, loaded: LoadedModels, layers: tuple[int, ...]) -> Arms:
     """All arms of the preset on this model; those that mlx-lm refuses, with its reason."""
     from harness.engines.mlx.kv_quant.codec import make_codec
     from harness.engines.mlx.kv_quant.runtime_cache import quantised_caches
@@ -159,7 +159,7 @@ def _arms(preset: KvQuantPreset, lab: Lab, layers: tuple[int, ...]) -> Arms:
     runtime, refused = {}, []
     for name, bits in runtime_arms(preset).items():
         try:
-            quantised_caches(lab.verifier.model, layers, bits, preset.runtime_group)
+            quantised_caches(loaded.verifier.model, layers, bits, preset.runtime_group)
         except EngineError as error:
             refused.append(RefusedArm(name=name, reason=str(error)))
             continue
@@ -169,7 +169,7 @@ def _arms(preset: KvQuantPreset, lab: Lab, layers: tuple[int, ...]) -> Arms:
                 name=name,
                 codec=f"mlx-lm QuantizedKVCache, affine{bits}, group {preset.runtime_group}",
                 path="runtime",
-                scales=f"{lab.verifier.facts.dtype} scale and bias",
+                scales=f"{loaded.verifier.architecture.dtype} scale and bias",
                 layers=layers,
                 samples=(),
             )
@@ -177,7 +177,7 @@ def _arms(preset: KvQuantPreset, lab: Lab, layers: tuple[int, ...]) -> Arms:
     return Arms(pairs, tuple(described), runtime, tuple(refused))
 
 
-def _info(preset: KvQuantPreset) -> PlanInfo:
+def _info(preset: CodecPreset) -> PlanInfo:
     return PlanInfo(
         samples=preset.samples,
         repeats=1,
@@ -188,13 +188,13 @@ def _info(preset: KvQuantPreset) -> PlanInfo:
     )
 
 
-def _answers(preset: KvQuantPreset, lab: Lab, prompts: tuple[Prompt, ...]) -> Answers:
+def _answers(preset: CodecPreset, loaded: LoadedModels, prompts: tuple[Prompt, ...]) -> Answers:
     """How streams end and are scored."""
     limit = StreamLimit(
         new_tokens=preset.max_new_tokens,
         timed_tokens=max(preset.timed_tokens, preset.max_new_tokens),
-        stops=lab.text.stop_tokens(StopPolicy()),
+        stops=loaded.text.stop_tokens(StopPolicy()),
         chunk=preset.prefill_chunk,
     )
     wanted = {prompt.sample: prompt.answer for prompt in prompts if prompt.prompt_set == "main" and prompt.answer}
-    return Answers(lab.text.decode, limit, wanted)
+    return Answers(loaded.text.decode, limit, wanted)

@@ -6,14 +6,14 @@ from typing import Any
 from harness.base.clock import utc_now
 from harness.base.provenance import read_provenance
 from harness.plans.plan import Plan
-from harness.runs.loaded_verifier import Lab
+from harness.runs.loaded_models import LoadedModels
 from reports.records.plan import PlanInfo, WorkloadInfo, prompts_digest
 from reports.report import Report
 from workloads.base import Prompt, Workload
 
 
 def new_report(
-    plan: Plan, lab: Lab, workload: Workload, prompts: Sequence[Prompt], info: PlanInfo, **contents: Any
+    plan: Plan, loaded: LoadedModels, workload: Workload, prompts: Sequence[Prompt], info: PlanInfo, **contents: Any
 ) -> Report:
     """A report of the plan's kind with `contents` (arms, parity, ...), without claims.
 
@@ -21,7 +21,7 @@ def new_report(
     """
     asked = tuple(prompt.record() for prompt in prompts)
     digest = prompts_digest(asked)
-    plan_digest = plan.digest(*(model.weights or "" for model in lab.models), digest)
+    plan_digest = plan.digest(*(model.weights or "" for model in loaded.models), digest)
     created = utc_now()
     stamp = created.strftime("%Y%m%dT%H%M%SZ")
     return Report(
@@ -29,7 +29,7 @@ def new_report(
         report_id=f"{plan.preset.name}-{plan_digest[7:19]}-{stamp}",
         created_at=created,
         preset=plan.preset_info(),
-        provenance=read_provenance(lab.models, lab.device, lab.blas, lab.blas_threads),
+        provenance=read_provenance(loaded.models, loaded.device, loaded.blas, loaded.blas_threads),
         workload=WorkloadInfo(
             name=workload.name,
             form=workload.form,

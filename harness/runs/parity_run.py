@@ -9,7 +9,7 @@ from harness.base.progress import Progress
 from harness.plans.parity_plan import ParityPlan
 from harness.plans.workload import workload_of
 from harness.runs.journal import refuse_taken
-from harness.runs.loaded_verifier import open_lab
+from harness.runs.loaded_models import load_models
 from harness.runs.new_report import new_report
 from reports.records.plan import PlanInfo
 from reports.report import Report
@@ -26,11 +26,11 @@ def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
     preset = plan.preset
     progress(0, preset.samples, f"loading {preset.model}")
     verifier, *others = preset.models()
-    lab = open_lab(verifier.name, others)
-    workload = workload_of(plan, lab.text)
-    prompts = workload.prompts(lab.text)
+    loaded = load_models(verifier.name, others)
+    workload = workload_of(plan, loaded.text)
+    prompts = workload.prompts(loaded.text)
     progress(0, preset.samples, "comparing blocks")
-    result = lab.parity(
+    result = loaded.parity(
         preset,
         [prompt.tokens for prompt in prompts],
         lambda done: progress(done, preset.samples, f"{done * preset.blocks} blocks compared"),
@@ -42,4 +42,4 @@ def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
         prefill_chunk=preset.prefill_chunk,
         complete=True,
     )
-    return new_report(plan, lab, workload, prompts, info, parity=result)
+    return new_report(plan, loaded, workload, prompts, info, parity=result)

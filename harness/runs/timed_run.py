@@ -17,7 +17,7 @@ from harness.models.model_text import stop_rules
 from harness.plans.plan import ArmPlan, RunPlan
 from harness.plans.workload import workload_of
 from harness.runs.journal import Journal
-from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.loaded_models import LoadedModels, load_models
 from harness.runs.measured_report import distinct_streams, measured_report, runs
 from harness.runs.new_report import new_report
 from harness.runs.schedule import schedule
@@ -36,7 +36,7 @@ class Prepared:
     """Everything a timed run needs, made once before the first of them."""
 
     plan: RunPlan
-    lab: Lab
+    loaded: LoadedModels
     workload: Workload
     engines: dict[str, Engine]
     prompts: dict[tuple[str, int], Prompt]
@@ -56,11 +56,11 @@ def run_preset(plan: RunPlan, out: Path, progress: Progress) -> Report:
     """
     progress(0, 1, f"loading {plan.preset.model}")
     verifier, *others = plan.preset.models()
-    return run(plan, open_lab(verifier.name, others), out, progress)
+    return run(plan, load_models(verifier.name, others), out, progress)
 
 
-def run(plan: RunPlan, lab: Lab, out: Path, progress: Progress) -> Report:
-    """Measure `plan` on the verifier in `lab`: the finished report, without claims.
+def run(plan: RunPlan, loaded: LoadedModels, out: Path, progress: Progress) -> Report:
+    """Measure `plan` on the verifier in `loaded`: the finished report, without claims.
 
     Every row is kept in the journal beside `out`, where the report is to be; rows that are there are not measured
     again.
@@ -69,8 +69,8 @@ def run(plan: RunPlan, lab: Lab, out: Path, progress: Progress) -> Report:
         UsageError: the plan does not fit the model. OutputError: the journal cannot be written.
         EngineError: an engine cannot do what its arm says. CannotRunError: the machine does not stay awake.
     """
-    prepared = prepare(plan, lab)
-    lab.tell_unverified()
+    prepared = prepare(plan, loaded)
+    loaded.tell_unverified()
     planned = schedule(plan.arms, plan.preset.samples, plan.preset.repeats)
     with Journal.open(skeleton(prepared), out) as journal, watching() as watch:
         done = tuple(runs(journal.entries))
@@ -92,26 +92,26 @@ def run(plan: RunPlan, lab: Lab, out: Path, progress: Progress) -> Report:
     return report.replace(memory=_memory(prepared, report))
 
 
-def prepare(plan: RunPlan, lab: Lab) -> Prepared:
+def prepare(plan: RunPlan, loaded: LoadedModels) -> Prepared:
     """Tokenise the prompts once and build every engine.
 
     Raises:
         UsageError: a prompt cannot be made, or an arm's exact layers do not exist in this model.
     """
     preset = plan.preset
-    workload = workload_of(plan, lab.text)
+    workload = workload_of(plan, loaded.text)
     try:
-        prompts = workload.prompts(lab.text)
+        prompts = workload.prompts(loaded.text)
     except ValueError as error:
         raise UsageError(f"preset {preset.name}: {error}") from error
     policy = StopPolicy(ignore_turn_stop=preset.ignore_turn_stop)
     return Prepared(
         plan=plan,
-        lab=lab,
+        loaded=loaded,
         workload=workload,
-        engines={arm.name: lab.build(arm, preset.prefill_chunk) for arm in plan.arms},
+        engines={arm.name: loaded.build(arm, preset.prefill_chunk) for arm in plan.arms},
         prompts={(prompt.prompt_set, prompt.sample): prompt for prompt in prompts},
-        limit=DecodeLimit(preset.max_new_tokens, lab.text.stop_tokens(policy)),
+        limit=DecodeLimit(preset.max_new_tokens, loaded.text.stop_tokens(policy)),
         policy=policy,
     )
 
@@ -129,7 +129,9 @@ def skeleton(prepared: Prepared) -> Report:
         complete=False,
     )
     arms = tuple(_describe(arm, prepared.engines[arm.name]) for arm in prepared.plan.arms)
-    return new_report(prepared.plan, prepared.lab, prepared.workload, list(prepared.prompts.values()), info, arms=arms)
+    return new_report(
+        prepared.plan, prepared.loaded, prepared.workload, list(prepared.prompts.values()), info, arms=arms
+    )
 
 
 def _describe(arm: ArmPlan, engine: Engine) -> Arm:
@@ -173,7 +175,7 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
     """One timed run: prefill, decode, then what the engine counted."""
     arm = prepared.arm(one.arm)
     prompt, engine = prepared.prompts[(arm.prompt_set, one.sample)], prepared.engines[one.arm]
-    prepared.lab.reset_peak()
+    prepared.loaded.reset_peak()
     start = now()
     session = engine.prefill(prompt.tokens)
     after_prefill = engine.stats(session)
@@ -184,7 +186,7 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
     end = now()
     stats = engine.stats(session)
     tokens = [session.first_token, *(token for block in blocks for token in block.tokens)]
-    text = prepared.lab.text.answer_text(tokens)
+    text = prepared.loaded.text.answer_text(tokens)
     stages = after_prefill.restoration_s + after_prefill.aux_s
     return Measurement(
         sample=one.sample,
@@ -208,7 +210,7 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
         kv_bytes_prefill=after_prefill.kv_bytes,
         kv_bytes_decode=stats.kv_bytes,
         drafter_bytes_prefill=after_prefill.drafter_bytes if engine.drafter is not None else None,
-        peak_bytes=prepared.lab.peak(),
+        peak_bytes=prepared.loaded.peak(),
         fallbacks=stats.fallbacks,
         decode_loop=engine.kind.decode_loop,
         speculation=speculation(blocks) if engine.drafter is not None else None,
@@ -226,7 +228,7 @@ def _audit(prepared: Prepared, journal: Journal) -> None:
     for arm, row in distinct_streams(report.arms).values():
         if (arm.name, row.sample, row.repeat) not in audited:
             prompt = prepared.prompts[(arm.prompt_set, row.sample)]
-            journal.append(Audited(arm=arm.name, stream=prepared.lab.audit(prompt.tokens, row)))
+            journal.append(Audited(arm=arm.name, stream=prepared.loaded.audit(prompt.tokens, row)))
 
 
 def _memory(prepared: Prepared, report: Report) -> MemoryTable | None:
@@ -236,5 +238,5 @@ def _memory(prepared: Prepared, report: Report) -> MemoryTable | None:
         if arm.restoration is None or arm.restoration.mode == "none":
             continue
         longest = max(arm.measurements, key=lambda row: row.prompt_tokens or 0)
-        tables.append(prepared.lab.formula(arm, longest))
+        tables.append(prepared.loaded.formula(arm, longest))
     return MemoryTable(arms=tuple(tables)) if tables else None

@@ -2,7 +2,7 @@
 
 import mlx.core as mx
 
-from harness.engines.mlx.bounded.f_theta import FTheta, Projection, attention_layers, key_finisher
+from harness.engines.mlx.bounded.f_theta import FThetaRestorer, Projection, attention_layers, key_finisher
 from harness.engines.mlx.verifier.load import Verifier
 from harness.models.f_theta_folder import FThetaCorpus, FThetaManifest, LayerFit, Proposer
 
@@ -12,16 +12,16 @@ NOTHING = "sha256:" + "1" * 64
 
 def manifest_of(verifier: Verifier, layer: int, restorable: tuple[int, ...] | None = None) -> FThetaManifest:
     """A manifest for `verifier`, features from `layer`, all layers restorable unless said."""
-    facts = verifier.facts
-    listed = tuple(range(facts.layers)) if restorable is None else restorable
+    architecture = verifier.architecture
+    listed = tuple(range(architecture.layers)) if restorable is None else restorable
     return FThetaManifest(
         format=1,
         verifier="tiny",
         verifier_weights=NOTHING,
         proposer=Proposer(kind="verifier_layer", layer=layer, features=HIDDEN),
-        layers=facts.layers,
-        kv_heads=facts.kv_heads,
-        head_dim=facts.head_dim,
+        layers=architecture.layers,
+        kv_heads=architecture.kv_heads,
+        head_dim=architecture.head_dim,
         restorable=listed,
         ridge=1e-4,
         corpus=FThetaCorpus(digest=NOTHING, description="none", seed=0, texts=1, tokens=1),
@@ -46,6 +46,8 @@ def projection_of(verifier: Verifier, layer: int, restorable: tuple[int, ...] | 
     )
 
 
-def f_theta_of(verifier: Verifier, layer: int, residency: str, restorable: tuple[int, ...] | None = None) -> FTheta:
+def f_theta_of(
+    verifier: Verifier, layer: int, residency: str, restorable: tuple[int, ...] | None = None
+) -> FThetaRestorer:
     """A restorer of random maps for one prompt."""
-    return FTheta(projection_of(verifier, layer, restorable), residency)  # type: ignore[arg-type]
+    return FThetaRestorer(projection_of(verifier, layer, restorable), residency)  # type: ignore[arg-type]

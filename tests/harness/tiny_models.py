@@ -10,7 +10,7 @@ from mlx.utils import tree_map
 from mlx_lm.models import gemma3_text, gemma4_text, llama, qwen2, qwen3
 
 from harness.engines.mlx.bounded.forward import take_apart
-from harness.engines.mlx.verifier.architecture import read_facts
+from harness.engines.mlx.verifier.architecture import read_architecture
 from harness.engines.mlx.verifier.load import Verifier
 
 VOCAB = 97
@@ -31,7 +31,7 @@ def verifier_of(model: Any, model_type: str, seed: int = 7) -> Verifier:
     mx.random.seed(seed)
     model.update(tree_map(lambda w: 0.35 * mx.random.normal(w.shape), model.parameters()))
     mx.eval(model.parameters())
-    return Verifier(model, None, read_facts(model, {"model_type": model_type}, {0}))
+    return Verifier(model, None, read_architecture(model, {"model_type": model_type}, {0}))
 
 
 @cache
@@ -107,11 +107,11 @@ def dense_logits(verifier: Verifier, tokens: Sequence[int], sees: Sees) -> np.nd
 
     `sees(layer, q, p)` says for columns of positions whether a query at `q` sees the K/V at `p` in `layer`.
     """
-    backbone = take_apart(verifier.model, verifier.facts.architecture)
+    backbone = take_apart(verifier.model, verifier.architecture.name)
     queries, positions = np.arange(len(tokens))[:, None], np.arange(len(tokens))[None]
     hidden = backbone.embed(mx.array([list(tokens)]))
     for index, layer in enumerate(backbone.layers):
-        native = verifier.facts.kv_layers[index].native_window or len(tokens)
+        native = verifier.architecture.cache_layers[index].native_window or len(tokens)
         mask = (positions <= queries) & (queries - positions < native) & sees(index, queries, positions)
         hidden = layer(hidden, mx.array(mask), None)
     return np.array(backbone.head(backbone.norm(hidden))[0])

@@ -4,12 +4,12 @@ import pytest
 
 from tests.tokenizers_for_tests import model_text
 from workloads.base import Prompt, PromptStyle
-from workloads.codec_prompts import CONTEXT_TOKENS, SCORED_TOKENS, KvQuant, shared_prefix
+from workloads.codec_prompts import CONTEXT_TOKENS, SCORED_TOKENS, CodecPrompts, shared_prefix
 
 
 def prompts(seed: int = 3, style: PromptStyle = "chat") -> dict[tuple[str, int], Prompt]:
     """Three samples, by set."""
-    made = KvQuant(lines=20, samples=3, seed=seed, style=style).prompts(model_text(chat=style == "chat"))
+    made = CodecPrompts(lines=20, samples=3, seed=seed, style=style).prompts(model_text(chat=style == "chat"))
     return {(prompt.prompt_set, prompt.sample): prompt for prompt in made}
 
 

@@ -66,7 +66,7 @@ class Prompt:
         )
 
     def _drafter(self, cell: Cell) -> Drafter:
-        vocab = self._verifier.facts.vocab
+        vocab = self._verifier.architecture.vocab
         if cell.drafts in ("ngram", NO_DRAFTS):
             return NgramDrafter()
         if cell.drafts == "shuffled":

@@ -28,9 +28,9 @@ def audit(
     """
     if not prompt:
         raise EngineError("the prompt is empty; its stream cannot be audited")
-    beyond = [token for token in token_ids if not 0 <= token < verifier.facts.vocab]
+    beyond = [token for token in token_ids if not 0 <= token < verifier.architecture.vocab]
     if beyond:
-        raise EngineError(f"token id {beyond[0]} is none of the verifier's {verifier.facts.vocab}")
+        raise EngineError(f"token id {beyond[0]} is none of the verifier's {verifier.architecture.vocab}")
     mismatches = [
         mismatch
         for start, logits in _predictions(verifier.model, prompt, token_ids)

@@ -12,12 +12,12 @@ from harness.models.gguf.gemma3 import gemma3_layout
 from harness.models.gguf.gguf_file import FloatArray, GgufFile
 from harness.models.gguf.llama import llama_layout
 from harness.models.gguf.safetensors_writer import PendingTensor, write_safetensors
-from harness.models.gguf.tensor_layout import Layout, Placement, check_complete
+from harness.models.gguf.tensor_layout import Placement, TensorLayout, check_complete
 from harness.models.gguf.tokenizer import token_ids, write_tokenizer
 
 WEIGHTS = "model.safetensors"
 
-LAYOUTS: dict[str, Callable[[GgufFile], Layout]] = {"llama": llama_layout, "gemma3": gemma3_layout}
+LAYOUTS: dict[str, Callable[[GgufFile], TensorLayout]] = {"llama": llama_layout, "gemma3": gemma3_layout}
 
 
 def convert(path: Path, folder: Path, written: Callable[[int], None]) -> GgufFile:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from harness.models.gguf.gguf_file import FloatArray, GgufFile
-from harness.models.gguf.tensor_layout import Layout, Placement, unchanged
+from harness.models.gguf.tensor_layout import Placement, TensorLayout, unchanged
 
 LOCAL_ROPE_THETA = 10_000.0
 """RoPE base of the sliding layers; the format has no key for it, its readers take this."""
@@ -38,7 +38,7 @@ def layer_types(layers: int) -> list[str]:
     return ["sliding_attention" if (layer + 1) % PATTERN else "full_attention" for layer in range(layers)]
 
 
-def gemma3_layout(gguf: GgufFile) -> Layout:
+def gemma3_layout(gguf: GgufFile) -> TensorLayout:
     """Settings and tensors of a Gemma 3 text model with tied embeddings.
 
     Raises:
@@ -80,7 +80,7 @@ def gemma3_layout(gguf: GgufFile) -> Layout:
         Placement("token_embd.weight", "model.embed_tokens.weight"),
         Placement("output_norm.weight", "model.norm.weight", norm_offset),
     )
-    return Layout(config, ends + tuple(placement for layer in range(layers) for placement in _block(layer)))
+    return TensorLayout(config, ends + tuple(placement for layer in range(layers) for placement in _block(layer)))
 
 
 def _block(layer: int) -> tuple[Placement, ...]:

@@ -4,7 +4,7 @@ from functools import partial
 
 from harness.base.errors import ModelError
 from harness.models.gguf.gguf_file import FloatArray, GgufFile
-from harness.models.gguf.tensor_layout import Layout, Placement
+from harness.models.gguf.tensor_layout import Placement, TensorLayout
 
 _BLOCK = {
     "attn_norm": "input_layernorm",
@@ -31,7 +31,7 @@ def unpermute(values: FloatArray, heads: int) -> FloatArray:
     return values.reshape(heads, rows // heads // 2, 2, width).swapaxes(1, 2).reshape(rows, width)
 
 
-def llama_layout(gguf: GgufFile) -> Layout:
+def llama_layout(gguf: GgufFile) -> TensorLayout:
     """Settings and tensors of a llama model without biases or RoPE scaling.
 
     Raises:
@@ -74,7 +74,7 @@ def llama_layout(gguf: GgufFile) -> Layout:
         Placement("output_norm.weight", "model.norm.weight"),
     )
     blocks = tuple(placement for layer in range(layers) for placement in _block(layer, heads, kv_heads))
-    return Layout(config, ends + head + blocks)
+    return TensorLayout(config, ends + head + blocks)
 
 
 def _block(layer: int, heads: int, kv_heads: int) -> tuple[Placement, ...]:

@@ -25,14 +25,14 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TensorLayout:
     """A whole model: its config.json without token ids, and where every tensor goes."""
 
     config: dict[str, Any]
     placements: tuple[Placement, ...]
 
 
-def check_complete(gguf: GgufFile, layout: Layout) -> None:
+def check_complete(gguf: GgufFile, layout: TensorLayout) -> None:
     """Every tensor of the file is placed, and every placed one is in the file.
 
     A tensor left over (a bias, a RoPE scaling table) would silently make another model.

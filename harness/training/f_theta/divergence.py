@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.engines.mlx.bounded.bounded_verifier import BoundedVerifier, bound
 from harness.engines.mlx.bounded.cache import EvictingCache
-from harness.engines.mlx.bounded.f_theta import FTheta, Projection
+from harness.engines.mlx.bounded.f_theta import FThetaRestorer, Projection
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.spec import EngineSettings, RestorationSpec
 from harness.training.f_theta.reader import Reader, normalised
@@ -41,7 +41,7 @@ class Divergence:
     @property
     def projection(self) -> Projection:
         """The maps of the folder."""
-        assert isinstance(self.bounded.restorer, FTheta)
+        assert isinstance(self.bounded.restorer, FThetaRestorer)
         return self.bounded.restorer.projection
 
     def of(self, tokens: Sequence[int], projection: Projection) -> float:
@@ -66,14 +66,14 @@ class Divergence:
         mx.clear_cache()
         return scalar(value), gradient
 
-    def _read_before(self, tokens: Sequence[int], projection: Projection) -> tuple[EvictingCache, FTheta]:
+    def _read_before(self, tokens: Sequence[int], projection: Projection) -> tuple[EvictingCache, FThetaRestorer]:
         """Read all but the last window."""
-        restorer = FTheta(projection, "transient")
+        restorer = FThetaRestorer(projection, "transient")
         cache = replace(self.bounded, restorer=restorer).begin()
         before = tokens[:-WINDOW]
         for start in range(0, len(before), self.bounded.chunk):
             mx.eval(self.bounded.read(mx.array([list(before[start : start + self.bounded.chunk])]), cache))
-        assert isinstance(cache.restorer, FTheta)
+        assert isinstance(cache.restorer, FThetaRestorer)
         return cache, cache.restorer
 
     def _at_end(self, tokens: Sequence[int], cache: EvictingCache, wanted: mx.array) -> mx.array:

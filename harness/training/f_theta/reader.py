@@ -9,7 +9,7 @@ import numpy as np
 from harness.engines.mlx.bounded.cache import EvictingCache
 from harness.engines.mlx.bounded.forward import Backbone, take_apart
 from harness.engines.mlx.bounded.layout import LayerRule
-from harness.engines.mlx.bounded.restoration import Ablate
+from harness.engines.mlx.bounded.restoration import AblateRestorer
 from harness.engines.mlx.verifier.load import Verifier
 from harness.training.f_theta.fit import Floats
 
@@ -27,11 +27,13 @@ class Reader:
 
     def __init__(self, verifier: Verifier, proposer_layer: int) -> None:
         """Raises: EngineError: a family whose layers cannot be run one by one."""
-        self._backbone: Backbone = take_apart(verifier.model, verifier.facts.architecture)
-        self._rules = [LayerRule("keep", native_window=layer.native_window) for layer in verifier.facts.kv_layers]
+        self._backbone: Backbone = take_apart(verifier.model, verifier.architecture.name)
+        self._rules = [
+            LayerRule("keep", native_window=layer.native_window) for layer in verifier.architecture.cache_layers
+        ]
         self._proposer_layer = proposer_layer
-        facts = verifier.facts
-        self.outputs = facts.layers * 2 * facts.kv_heads * facts.head_dim
+        architecture = verifier.architecture
+        self.outputs = architecture.layers * 2 * architecture.kv_heads * architecture.head_dim
         self.features = int(self._backbone.embed(mx.array([[0]])).shape[-1])
 
     def read(self, tokens: Sequence[int]) -> Reading:
@@ -60,7 +62,7 @@ class Reader:
 
     def _cache(self, length: int) -> EvictingCache:
         """A cache that keeps everything, about to read `length` positions at once."""
-        cache = EvictingCache(self._rules, evicting=False, restorer=Ablate())
+        cache = EvictingCache(self._rules, evicting=False, restorer=AblateRestorer())
         cache.begin_chunk(length)
         return cache
 

@@ -108,7 +108,7 @@ def prepare(job: FThetaJob, told: Told) -> Run:
         UsageError: as `train_f_theta`.
     """
     verifier = load_verifier(job.verifier.folder)
-    layer, layers = job.recipe.proposer_layer, verifier.facts.layers
+    layer, layers = job.recipe.proposer_layer, verifier.architecture.layers
     if not 0 <= layer < layers:
         raise UsageError(f"--proposer-layer: there is no layer {layer}; the verifier has 0 to {layers - 1}")
     text = ModelText(verifier.tokenizer)
@@ -145,31 +145,31 @@ def fits(run: Run, maps: Ridge) -> tuple[LayerFit, ...]:
     for index in range(run.job.recipe.held_out):
         reading = run.reader.read(run.corpus.text(HELD_OUT_FROM + index).tokens)
         residuals.add(maps.predict(reading.features[SINK:]), reading.outputs[SINK:])
-    facts = run.verifier.facts
-    width = facts.kv_heads * facts.head_dim
+    architecture = run.verifier.architecture
+    width = architecture.kv_heads * architecture.head_dim
     return tuple(
         LayerFit(
             layer=layer,
             keys=residuals.relative(slice(start, start + width)),
             values=residuals.relative(slice(start + width, start + 2 * width)),
         )
-        for layer, start in enumerate(range(0, 2 * width * facts.layers, 2 * width))
+        for layer, start in enumerate(range(0, 2 * width * architecture.layers, 2 * width))
     )
 
 
 def describe(run: Run, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaManifest:
     """The manifest, but for the digest of the weights and the recall."""
-    job, facts = run.job, run.verifier.facts
+    job, architecture = run.job, run.verifier.architecture
     recipe = recipe_from(run, 0, job.recipe.count)
     return FThetaManifest(
         format=1,
         verifier=job.verifier.id,
         verifier_weights=job.verifier.weights,
         proposer=Proposer(kind="verifier_layer", layer=job.recipe.proposer_layer, features=len(moments.features)),
-        layers=facts.layers,
-        kv_heads=facts.kv_heads,
-        head_dim=facts.head_dim,
-        restorable=tuple(range(facts.layers)),
+        layers=architecture.layers,
+        kv_heads=architecture.kv_heads,
+        head_dim=architecture.head_dim,
+        restorable=tuple(range(architecture.layers)),
         ridge=job.recipe.ridge,
         corpus=FThetaCorpus(
             digest=recipe.prompts[0],

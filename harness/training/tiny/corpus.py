@@ -99,7 +99,7 @@ def source_file(rng: random.Random, items: int) -> str:
 
 def recall(text: ModelText, rng: random.Random, length: int) -> Document:
     """A haystack of K3's own, or notes with many facts, of about `length` tokens."""
-    return haystack(text, rng, length) if rng.random() < 0.4 else facts(text, rng, length)
+    return haystack(text, rng, length) if rng.random() < 0.4 else notes(text, rng, length)
 
 
 def haystack(text: ModelText, rng: random.Random, length: int) -> Document:
@@ -116,7 +116,7 @@ def haystack(text: ModelText, rng: random.Random, length: int) -> Document:
     return Document((*prompt.tokens, *after), (READING,) * len(prompt.tokens) + (ANSWER,) * len(after))
 
 
-def facts(text: ModelText, rng: random.Random, length: int) -> Document:
+def notes(text: ModelText, rng: random.Random, length: int) -> Document:
     """Notes of which some state a code of some kind, then questions for kinds, some of them not stated."""
     kinds = rng.sample(_KINDS, min(len(_KINDS), rng.randint(1, max(2, length // 24))))
     known = {kind: _code(rng) for kind in kinds}

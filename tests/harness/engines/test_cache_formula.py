@@ -2,19 +2,20 @@
 
 import pytest
 
-from harness.engines.cache_formula import KvLayer, kv_table, resident_positions
+from harness.engines.cache_formula import CacheLayer, cache_table, resident_positions
 from reports.records.measurement import Restoration
 
 FULL_AT = (5, 11, 17, 23, 29)
 HYBRID = tuple(
-    KvLayer("full_attention", 4096) if index in FULL_AT else KvLayer("sliding_attention", 8192) for index in range(30)
+    CacheLayer("full_attention", 4096) if index in FULL_AT else CacheLayer("sliding_attention", 8192)
+    for index in range(30)
 )
 BOUNDED = Restoration(mode="ablate", exact_layers=FULL_AT, sink=4, window=64, eviction="strict")
 KIB = 1024
 
 
 def test_a_hybrid_of_thirty_layers_bounded_by_sink_and_window() -> None:
-    table = kv_table("sut", HYBRID, BOUNDED, 5810)
+    table = cache_table("sut", HYBRID, BOUNDED, 5810)
     by_kind = {
         kind: sum(row.resident_bytes for row in table.layers if row.kind == kind)
         for kind in ("sliding_attention", "full_attention")
@@ -26,7 +27,7 @@ def test_a_hybrid_of_thirty_layers_bounded_by_sink_and_window() -> None:
 
 
 def test_growth_a_token_is_that_of_the_full_layers() -> None:
-    one, two = (kv_table("sut", HYBRID, BOUNDED, length) for length in (5810, 5811))
+    one, two = (cache_table("sut", HYBRID, BOUNDED, length) for length in (5810, 5811))
     assert two.total_bytes - one.total_bytes == 20 * KIB
     assert two.full_kv_bytes - one.full_kv_bytes == 220 * KIB
 
@@ -34,15 +35,15 @@ def test_growth_a_token_is_that_of_the_full_layers() -> None:
 @pytest.mark.parametrize("mode", ["none", "identity", "f_theta"])
 def test_what_is_restored_stays_resident(mode: str) -> None:
     restoration = Restoration(mode=mode, exact_layers=(), sink=4, window=64)  # type: ignore[arg-type]
-    assert kv_table("sut", HYBRID, restoration, 500).total_bytes == 500 * 220 * KIB
+    assert cache_table("sut", HYBRID, restoration, 500).total_bytes == 500 * 220 * KIB
 
 
 def test_what_is_rebuilt_in_every_forward_weighs_its_features_alone() -> None:
-    dropped = kv_table("sut", HYBRID, Restoration(mode="ablate", exact_layers=(5,), sink=4, window=64), 500)
+    dropped = cache_table("sut", HYBRID, Restoration(mode="ablate", exact_layers=(5,), sink=4, window=64), 500)
     rebuilding = Restoration(
         mode="f_theta", exact_layers=(5,), sink=4, window=64, residency="transient", feature_bytes=1152
     )
-    table = kv_table("sut", HYBRID, rebuilding, 500)
+    table = cache_table("sut", HYBRID, rebuilding, 500)
     assert table.layers == dropped.layers
     assert table.feature_bytes == 500 * 1152
     assert table.total_bytes == dropped.total_bytes + 500 * 1152
@@ -63,12 +64,12 @@ def test_what_is_rebuilt_in_every_forward_weighs_its_features_alone() -> None:
     ],
 )
 def test_a_native_window_bounds_what_sink_and_window_leave(native: int | None, length: int, held: int) -> None:
-    layer = KvLayer("sliding_attention" if native else "full_attention", 1, native)
+    layer = CacheLayer("sliding_attention" if native else "full_attention", 1, native)
     restoration = Restoration(mode="ablate", exact_layers=(), sink=4, window=64)
     assert resident_positions(0, layer, restoration, length) == held
 
 
 def test_an_exact_sliding_layer_is_bounded_by_its_own_window() -> None:
-    layer = KvLayer("sliding_attention", 1, 512)
+    layer = CacheLayer("sliding_attention", 1, 512)
     restoration = Restoration(mode="ablate", exact_layers=(0,), sink=4, window=64)
     assert resident_positions(0, layer, restoration, 900) == 512

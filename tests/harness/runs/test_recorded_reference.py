@@ -11,7 +11,7 @@ from harness.engines.mlx.drafters.load import load_drafter
 from harness.plans.kinds import plan_of
 from harness.plans.preset import ParityPreset, RuntimeSpec
 from harness.plans.preset_file import load_preset, preset_of_flags
-from harness.runs.loaded_verifier import Lab, open_lab
+from harness.runs.loaded_models import LoadedModels, load_models
 from harness.runs.recorded_reference import find_recording
 from reports.records.recorded_drafts import RecordedDrafts
 from reports.report import load_report
@@ -27,23 +27,23 @@ def preset_with(*overrides: str) -> ParityPreset:
 
 
 @pytest.fixture(scope="module")
-def lab() -> Lab:
+def loaded() -> LoadedModels:
     verifier, *others = preset_with().models()
-    return open_lab(verifier.name, others)
+    return load_models(verifier.name, others)
 
 
-def prompts_of(preset: ParityPreset, lab: Lab) -> list[tuple[int, ...]]:
+def prompts_of(preset: ParityPreset, loaded: LoadedModels) -> list[tuple[int, ...]]:
     workload = Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed)
-    return [prompt.tokens for prompt in workload.prompts(lab.text)]
+    return [prompt.tokens for prompt in workload.prompts(loaded.text)]
 
 
-def found(lab: Lab, *overrides: str) -> RecordedDrafts:
+def found(loaded: LoadedModels, *overrides: str) -> RecordedDrafts:
     preset = preset_with(*overrides)
-    return find_recording(preset, lab.models, prompts_of(preset, lab))[1]
+    return find_recording(preset, loaded.models, prompts_of(preset, loaded))[1]
 
 
-def test_the_shipped_preset_has_its_recording_as_has_a_part_of_it(lab: Lab) -> None:
-    assert found(lab) == found(lab, "samples=2", "blocks=3")
+def test_the_shipped_preset_has_its_recording_as_has_a_part_of_it(loaded: LoadedModels) -> None:
+    assert found(loaded) == found(loaded, "samples=2", "blocks=3")
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_the_shipped_preset_has_its_recording_as_has_a_part_of_it(lab: Lab) -> N
         ("samples=6", "of which sample 5 is none"),
     ],
 )
-def test_what_differs_is_named_with_a_remedy(lab: Lab, override: str, said: str) -> None:
+def test_what_differs_is_named_with_a_remedy(loaded: LoadedModels, override: str, said: str) -> None:
     with pytest.raises(CannotRunError) as caught:
-        found(lab, override)
+        found(loaded, override)
     assert said in str(caught.value)
     assert "pip install '.[torch]'" in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -71,11 +71,11 @@ def test_what_differs_is_named_with_a_remedy(lab: Lab, override: str, said: str)
         ("drafter", "no reference was recorded"),
     ],
 )
-def test_other_weights_are_no_match(lab: Lab, role: str, said: str) -> None:
-    models = [model.replace(weights=NOWHERE) if model.role == role else model for model in lab.models]
+def test_other_weights_are_no_match(loaded: LoadedModels, role: str, said: str) -> None:
+    models = [model.replace(weights=NOWHERE) if model.role == role else model for model in loaded.models]
     preset = preset_with()
     with pytest.raises(CannotRunError, match=said):
-        find_recording(preset, models, prompts_of(preset, lab))
+        find_recording(preset, models, prompts_of(preset, loaded))
 
 
 def test_a_recording_is_no_candidate() -> None:
@@ -104,11 +104,11 @@ def test_the_command_holds_the_drafter_to_it_or_says_why_it_cannot(
 
 
 @pytest.mark.torch
-def test_pytorch_proposes_again_what_was_recorded(lab: Lab) -> None:
+def test_pytorch_proposes_again_what_was_recorded(loaded: LoadedModels) -> None:
     preset = preset_with("samples=2")
     spec = preset.drafter_as(RuntimeSpec(kind="dflash-torch"))
-    made = record(lab.verifier, load_drafter(spec, lab.verifier), prompts_of(preset, lab), spec, blocks=3)
-    for again, shipped in zip(made, found(lab).streams, strict=False):
+    made = record(loaded.verifier, load_drafter(spec, loaded.verifier), prompts_of(preset, loaded), spec, blocks=3)
+    for again, shipped in zip(made, found(loaded).streams, strict=False):
         assert again.prompt == shipped.prompt
         assert again.tokens == shipped.tokens[: len(again.tokens)]
         assert again.proposals == shipped.proposals[: len(again.proposals)]

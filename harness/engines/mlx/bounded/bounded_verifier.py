@@ -56,17 +56,17 @@ def bound(verifier: Verifier, settings: EngineSettings) -> BoundedVerifier | Non
         ModelError: the f_theta is missing, damaged or made for another verifier.
         EngineError: nothing could be evicted or restored, or the model's family cannot be run layer by layer.
     """
-    spec, facts = settings.restoration, verifier.facts
-    restoration = resolve_restoration(spec, facts.layer_types)
+    spec, architecture = settings.restoration, verifier.architecture
+    restoration = resolve_restoration(spec, architecture.layer_types)
     if restoration.mode == "none":
         return None
-    backbone = take_apart(verifier.model, facts.architecture)
+    backbone = take_apart(verifier.model, architecture.name)
     restorer: Restorer
     if spec.f_theta is not None:
         restorer, restoration = load_f_theta(spec.f_theta, restoration, verifier)
     else:
         restorer = make_restorer(restoration.mode)
-    rules = layer_rules(restoration, restorer, [layer.native_window for layer in facts.kv_layers])
+    rules = layer_rules(restoration, restorer, [layer.native_window for layer in architecture.cache_layers])
     chunk = chunk_length(settings.prefill_chunk, rules, restorer)
     return BoundedVerifier(backbone, restoration, restorer, rules, chunk)
 

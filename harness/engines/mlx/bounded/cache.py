@@ -16,7 +16,7 @@ import mlx.core as mx
 from harness.base.clock import Stopwatch
 from harness.base.errors import EngineError
 from harness.engines.base import SessionStats
-from harness.engines.mlx.bounded.layout import GROWTH, ChunkPlan, LayerRule, Layout, StepPlan, visible
+from harness.engines.mlx.bounded.layout import GROWTH, CacheLayout, ChunkPlan, LayerRule, StepPlan, visible
 from harness.engines.mlx.bounded.restoration import Evicted, Restorer
 
 Mask = mx.array | str | None
@@ -44,7 +44,7 @@ class Group:
     """
 
     rule: LayerRule
-    layout: Layout
+    layout: CacheLayout
     plan: ChunkPlan | StepPlan | None = None
     mask: Mask = None
     waits: bool = False
@@ -259,7 +259,7 @@ class EvictingCache:
         self.counters = Counters()
         self.watch = Stopwatch()
         self.restorer = restorer
-        groups = {rule: Group(rule, Layout(rule, evicting)) for rule in dict.fromkeys(rules)}
+        groups = {rule: Group(rule, CacheLayout(rule, evicting)) for rule in dict.fromkeys(rules)}
         self.groups = tuple(groups.values())
         self.layers = tuple(
             LayerCache(index, groups[rule], restorer, self.counters, self.watch) for index, rule in enumerate(rules)

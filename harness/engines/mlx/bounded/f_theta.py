@@ -59,7 +59,7 @@ class Projection:
         return self.finishers[layer](shaped[0], first), shaped[1]
 
 
-def load_f_theta(name: str, restoration: Restoration, verifier: Verifier) -> tuple["FTheta", Restoration]:
+def load_f_theta(name: str, restoration: Restoration, verifier: Verifier) -> tuple["FThetaRestorer", Restoration]:
     """The f_theta called `name`, on `verifier`, and `restoration` with its digest and its bytes a position.
 
     Raises:
@@ -75,7 +75,7 @@ def load_f_theta(name: str, restoration: Restoration, verifier: Verifier) -> tup
     if not set(manifest.restorable) - set(restoration.exact_layers or ()):
         raise EngineError("f_theta: every layer that it restores is exact; leave one of them out of exact_layers")
     restored = restoration.replace(weights=found.weights, feature_bytes=manifest.feature_bytes)
-    return FTheta(projection, restoration.residency), restored
+    return FThetaRestorer(projection, restoration.residency), restored
 
 
 def load_projection(folder: Path, manifest: FThetaManifest, verifier: Verifier) -> Projection:
@@ -87,14 +87,14 @@ def load_projection(folder: Path, manifest: FThetaManifest, verifier: Verifier) 
     """
     if verifier.folder is None:
         raise ModelError(f"{folder}: the verifier has no weights on disk, so whether it is the right one is not known")
-    facts, digest = verifier.facts, weights_digest(verifier.folder)
+    architecture, digest = verifier.architecture, weights_digest(verifier.folder)
     if manifest.verifier_weights != digest:
         raise ModelError(
             f"{folder}: made for a verifier with weights {manifest.verifier_weights[:19]}, not {digest[:19]}; train "
             "one for this verifier with `k3 train ftheta`"
         )
     made_for = (manifest.layers, manifest.kv_heads, manifest.head_dim)
-    if made_for != (facts.layers, facts.kv_heads, facts.head_dim):
+    if made_for != (architecture.layers, architecture.kv_heads, architecture.head_dim):
         raise ModelError(f"{folder}: layers, K/V heads and head size {made_for} are not the verifier's")
     arrays = _finite(folder / WEIGHTS)
     return Projection(
@@ -180,7 +180,7 @@ class FeatureStore:
         return [] if self._held is None else [self._held]
 
 
-class FTheta:
+class FThetaRestorer:
     """f_theta over one prompt: keeps its features and makes K/V from them."""
 
     mode: ClassVar[RestorationMode] = "f_theta"
@@ -210,9 +210,9 @@ class FTheta:
         """The features, to be evaluated."""
         return self._store.arrays()
 
-    def fresh(self) -> "FTheta":
+    def fresh(self) -> "FThetaRestorer":
         """The same maps for another prompt."""
-        return FTheta(self.projection, self.residency)
+        return FThetaRestorer(self.projection, self.residency)
 
     def policy(self, layer: int) -> Policy:
         """Rebuilt or restored where there is a map, dropped elsewhere."""

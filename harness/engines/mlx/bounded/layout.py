@@ -96,7 +96,7 @@ class StepPlan:
     rebuilt: range
 
 
-class Layout:
+class CacheLayout:
     """The positions held by all layers that follow one rule; the layers' arrays follow its plans in step."""
 
     def __init__(self, rule: LayerRule, evicting: bool) -> None:

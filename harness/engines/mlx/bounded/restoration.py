@@ -112,7 +112,7 @@ class Memoryless:
         raise EngineError(f"restoration {self.mode} rebuilds nothing, yet layer {layer} asked for {len(positions)}")
 
 
-class Identity(Memoryless):
+class IdentityRestorer(Memoryless):
     """The verifier's own K/V, as they were."""
 
     mode: ClassVar[RestorationMode] = "identity"
@@ -126,7 +126,7 @@ class Identity(Memoryless):
         return evicted.keys, evicted.values
 
 
-class Ablate(Memoryless):
+class AblateRestorer(Memoryless):
     """Nothing."""
 
     mode: ClassVar[RestorationMode] = "ablate"
@@ -144,7 +144,10 @@ class Ablate(Memoryless):
         raise EngineError(f"ablation puts nothing back, yet layer {evicted.layer} asked for K/V")
 
 
-RESTORERS: dict[RestorationMode, type[Identity] | type[Ablate]] = {"identity": Identity, "ablate": Ablate}
+RESTORERS: dict[RestorationMode, type[IdentityRestorer] | type[AblateRestorer]] = {
+    "identity": IdentityRestorer,
+    "ablate": AblateRestorer,
+}
 
 
 def make_restorer(mode: RestorationMode) -> Restorer:

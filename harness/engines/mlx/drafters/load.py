@@ -30,7 +30,7 @@ def load_drafter(spec: DrafterSpec, verifier: Verifier) -> Drafter:
     drafter = NgramDrafter() if spec.model is None else _shared(spec, resolve(spec.model), verifier)
     if spec.shuffle_seed is None:
         return drafter
-    return ShuffledDrafter(drafter, verifier.facts.vocab, spec.shuffle_seed)
+    return ShuffledDrafter(drafter, verifier.architecture.vocab, spec.shuffle_seed)
 
 
 def _shared(spec: DrafterSpec, resolved: ResolvedModel, verifier: Verifier) -> Drafter:

@@ -98,11 +98,10 @@ class ModelDrafter:
         Raises:
             EngineError: another vocabulary, or caches that cannot be trimmed exactly.
         """
-        if drafting.facts.vocab != verifier.facts.vocab:
-            raise EngineError(
-                f"drafter: a vocabulary of {drafting.facts.vocab} tokens, the verifier's has {verifier.facts.vocab}"
-            )
-        self.weights, self.dtype = weights, drafting.facts.dtype
+        own, theirs = drafting.architecture.vocab, verifier.architecture.vocab
+        if own != theirs:
+            raise EngineError(f"drafter: a vocabulary of {own} tokens, the verifier's has {theirs}")
+        self.weights, self.dtype = weights, drafting.architecture.dtype
         self.model, self._chunk = drafting.model, chunk
         plain_caches(self.model)
 
@@ -135,10 +134,9 @@ def _round(drafting: Verifier, bits: int) -> None:
     The weights stay dense: MLX's quantised products are an order slower than dense ones on a CPU, and what matters here
     are the drafts, which are those of the quantised model.
     """
-    if drafting.facts.quantisation is not None:
-        raise EngineError(
-            f"drafter: bits: {drafting.folder} is quantised already ({drafting.facts.quantisation}); leave bits out"
-        )
+    already = drafting.architecture.quantisation
+    if already is not None:
+        raise EngineError(f"drafter: bits: {drafting.folder} is quantised already ({already}); leave bits out")
     fit = [
         module
         for module in drafting.model.modules()

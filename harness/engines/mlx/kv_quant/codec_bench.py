@@ -78,11 +78,11 @@ def captured_layers(verifier: Verifier) -> tuple[int, ...]:
     """
     layers = tuple(index for index, cache in enumerate(make_prompt_cache(verifier.model)) if type(cache) is KVCache)
     if not layers:
-        raise EngineError(f"{verifier.facts.architecture} has no full-attention layer whose K/V could be captured")
+        raise EngineError(f"{verifier.architecture.name} has no full-attention layer whose K/V could be captured")
     return layers
 
 
-class KvBench:
+class CodecBench:
     """One verifier, the layers captured, and how streams are cut and scored."""
 
     def __init__(self, verifier: Verifier, layers: Sequence[int], answers: Answers) -> None:

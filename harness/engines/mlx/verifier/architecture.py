@@ -7,27 +7,27 @@ import mlx.core as mx
 from mlx_lm.models.cache import KVCache, RotatingKVCache, make_prompt_cache
 
 from harness.base.errors import ModelError
-from harness.engines.cache_formula import KvLayer
+from harness.engines.cache_formula import CacheLayer
 
 
 @dataclass(frozen=True)
-class ModelFacts:
-    """A verifier as loaded. `kv_layers` has one entry a layer; `layer_types` names them as transformers does."""
+class Architecture:
+    """A verifier as loaded: the `name` of its class, and one entry a layer in `cache_layers` and `layer_types`."""
 
-    architecture: str
+    name: str
     layers: int
     layer_types: tuple[str, ...]
     sliding_window: int | None
     kv_heads: int
     head_dim: int
-    kv_layers: tuple[KvLayer, ...]
+    cache_layers: tuple[CacheLayer, ...]
     dtype: str
     quantisation: str | None
     vocab: int
     eos_ids: tuple[int, ...]
 
 
-def read_facts(model: Any, config: dict[str, Any], eos_ids: set[int]) -> ModelFacts:
+def read_architecture(model: Any, config: dict[str, Any], eos_ids: set[int]) -> Architecture:
     """Run one token through `model` with its native cache and read off what the cache then holds.
 
     Raises:
@@ -36,17 +36,17 @@ def read_facts(model: Any, config: dict[str, Any], eos_ids: set[int]) -> ModelFa
     caches = make_prompt_cache(model)
     logits = model(mx.array([[0]]), cache=caches)
     mx.eval(logits, [cache.state for cache in caches])
-    kv_layers = tuple(_kv_layer(index, cache) for index, cache in enumerate(caches))
-    windows = {layer.native_window for layer in kv_layers if layer.native_window is not None}
+    cache_layers = tuple(_cache_layer(index, cache) for index, cache in enumerate(caches))
+    windows = {layer.native_window for layer in cache_layers if layer.native_window is not None}
     _, kv_heads, _, head_dim = caches[0].keys.shape
-    return ModelFacts(
-        architecture=(config.get("architectures") or [config["model_type"]])[0],
-        layers=len(kv_layers),
-        layer_types=tuple(layer.kind for layer in kv_layers),
+    return Architecture(
+        name=(config.get("architectures") or [config["model_type"]])[0],
+        layers=len(cache_layers),
+        layer_types=tuple(layer.kind for layer in cache_layers),
         sliding_window=max(windows, default=None),
         kv_heads=kv_heads,
         head_dim=head_dim,
-        kv_layers=kv_layers,
+        cache_layers=cache_layers,
         dtype=str(caches[0].keys.dtype).removeprefix("mlx.core."),
         quantisation=_quantisation(config),
         vocab=logits.shape[-1],
@@ -54,14 +54,14 @@ def read_facts(model: Any, config: dict[str, Any], eos_ids: set[int]) -> ModelFa
     )
 
 
-def _kv_layer(index: int, cache: Any) -> KvLayer:
+def _cache_layer(index: int, cache: Any) -> CacheLayer:
     if type(cache) not in (KVCache, RotatingKVCache):
         raise ModelError(f"layer {index} caches a {type(cache).__name__}, not K/V; no engine here can run this model")
     keys, values = cache.keys, cache.values
     per_token = (keys.nbytes + values.nbytes) // keys.shape[2]
     if isinstance(cache, RotatingKVCache):
-        return KvLayer("sliding_attention", per_token, cache.max_size)
-    return KvLayer("full_attention", per_token)
+        return CacheLayer("sliding_attention", per_token, cache.max_size)
+    return CacheLayer("full_attention", per_token)
 
 
 def _quantisation(config: dict[str, Any]) -> str | None:

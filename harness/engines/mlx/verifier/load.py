@@ -9,7 +9,7 @@ from mlx_lm.utils import load_model, load_tokenizer
 
 from harness.base.errors import ModelError
 from harness.engines.mlx.device import raise_wired_limit
-from harness.engines.mlx.verifier.architecture import ModelFacts, read_facts
+from harness.engines.mlx.verifier.architecture import Architecture, read_architecture
 from harness.engines.rope import rope_overrides
 
 FAILURES = (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError, AssertionError)
@@ -21,7 +21,7 @@ class Verifier:
 
     model: Any
     tokenizer: Any
-    facts: ModelFacts
+    architecture: Architecture
     folder: Path | None = None
     drafters: dict[tuple[str | int | None, ...], Any] = field(default_factory=dict, compare=False, repr=False)
     """Drafters already loaded for it, by kind, folder, weights, type and bits, so that arms share them."""
@@ -40,10 +40,10 @@ def load_verifier(folder: Path) -> Verifier:
     try:
         model, merged = load_model(folder, model_config=overrides)
         tokenizer = load_tokenizer(folder, eos_token_ids=merged.get("eos_token_id"))
-        facts = read_facts(model, merged, set(tokenizer.eos_token_ids))
+        architecture = read_architecture(model, merged, set(tokenizer.eos_token_ids))
     except FAILURES as error:
         raise ModelError(f"{folder}: cannot be loaded: {_first_line(error)}; fetch the model again") from error
-    return Verifier(model, tokenizer, facts, folder)
+    return Verifier(model, tokenizer, architecture, folder)
 
 
 def _read_config(folder: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from mlx_lm.models import llama
 
 from harness.checks.mlx.compare_drafters import compare
 from harness.engines.mlx.drafters.load import load_drafter
-from harness.engines.mlx.verifier.architecture import read_facts
+from harness.engines.mlx.verifier.architecture import read_architecture
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.spec import DrafterSpec
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
@@ -32,7 +32,7 @@ def quantised(bits: int) -> Verifier:
     model.update(tree_map(lambda weight: weight.astype(mx.bfloat16), model.parameters()))
     nn.quantize(model, group_size=32, bits=bits)
     mx.eval(model.parameters())
-    return Verifier(model, None, read_facts(model, {"model_type": "llama"}, {0}))
+    return Verifier(model, None, read_architecture(model, {"model_type": "llama"}, {0}))
 
 
 def spec_of(kind: str, folder: Path, dtype: Any = None, block_size: int = 8) -> DrafterSpec:

@@ -45,7 +45,7 @@ def oracle(model: str) -> list[int]:
 @pytest.mark.parametrize("model", ["k3-tiny", pytest.param("gemma3-270m", marks=pytest.mark.gemma)])
 def test_no_stream_diverges(model: str, engine_class: type[FusedEngine], spoilt: str) -> None:
     known, loaded = oracle(model), verifier(model)
-    drafter = ReplayDrafter([*prompt(model), *known], spoils(loaded.facts.vocab, seed=1)[spoilt])
+    drafter = ReplayDrafter([*prompt(model), *known], spoils(loaded.architecture.vocab, seed=1)[spoilt])
     engine = engine_class(loaded, EngineSettings(drafter=DrafterSpec(kind="ngram", block_size=4)), drafter)
     session = engine.prefill(prompt(model))
     blocks = list(engine.decode(session, DecodeLimit(TOKENS, {})))

@@ -9,7 +9,7 @@ import pytest
 
 from harness.models.model_text import ModelText
 from harness.training.tiny import corpus
-from harness.training.tiny.corpus import ANSWER, code, facts, haystack, make_batch, source_file, tokenizer_texts
+from harness.training.tiny.corpus import ANSWER, code, haystack, make_batch, notes, source_file, tokenizer_texts
 from harness.training.tiny.tokenizer import BOS, EOS, VOCABULARY, open_tokenizer, train_tokenizer
 from workloads.code import NOUNS
 
@@ -62,7 +62,7 @@ def test_an_answer_stands_in_the_notes_or_says_that_it_does_not(text: ModelText,
 def test_each_question_for_a_fact_has_its_answer(text: ModelText) -> None:
     rng = random.Random(4)
     for _ in range(20):
-        document = facts(text, rng, 512)
+        document = notes(text, rng, 512)
         whole = text.decode(document.tokens)
         questions = [part.splitlines() for part in whole.split("\n\nQuestion: ")[1:]]
         assert questions

@@ -74,7 +74,7 @@ class DflashDrafter:
         check_fit(self._config, verifier, self._shared.hidden_size)
         self._model, ids = _load(folder, self._config, dtype)
         check_draft_vocab(
-            folder, self._config.draft_vocab, None if ids is None else token_ids(ids), verifier.facts.vocab
+            folder, self._config.draft_vocab, None if ids is None else token_ids(ids), verifier.architecture.vocab
         )
         if ids is not None:
             self._shared = self._shared.restricted(ids)
@@ -105,10 +105,9 @@ def check_fit(config: DflashConfig, verifier: Verifier, hidden_size: int) -> Non
     if config.hidden_size != hidden_size:
         raise EngineError(f"dflash: hidden_size {config.hidden_size}, the verifier's is {hidden_size}; not its drafter")
     layers_of(verifier.model, config.target_layer_ids)
-    if config.mask_token_id >= verifier.facts.vocab:
-        raise EngineError(
-            f"dflash: mask_token_id {config.mask_token_id} is none of the verifier's {verifier.facts.vocab} tokens"
-        )
+    vocab = verifier.architecture.vocab
+    if config.mask_token_id >= vocab:
+        raise EngineError(f"dflash: mask_token_id {config.mask_token_id} is none of the verifier's {vocab} tokens")
 
 
 def _load(folder: Path, config: DflashConfig, dtype: str | None) -> tuple[DflashModel, mx.array | None]:

@@ -76,7 +76,7 @@ class TorchDflashDrafter:
         self._config = read_dflash_config(folder)
         shared = share(verifier.model)
         check_fit(self._config, verifier, shared.hidden_size)
-        table, head = _table_and_head(shared, verifier.facts.vocab)
+        table, head = _table_and_head(shared, verifier.architecture.vocab)
         self._model = TorchDflash(folder, self._config, table, head, shared.softcap, dtype)
         self._context = TorchContext
         self.weights = weights

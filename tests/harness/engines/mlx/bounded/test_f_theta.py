@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.base.errors import EngineError
 from harness.engines.mlx.bounded.bounded_verifier import chunk_length, layer_rules
 from harness.engines.mlx.bounded.cache import EvictingCache
-from harness.engines.mlx.bounded.f_theta import FeatureStore, FTheta
+from harness.engines.mlx.bounded.f_theta import FeatureStore, FThetaRestorer
 from harness.engines.mlx.bounded.forward import take_apart
 from harness.engines.mlx.verifier.load import Verifier
 from reports.records.measurement import Restoration
@@ -23,12 +23,17 @@ FAMILIES = [tiny_llama, tiny_gemma, tiny_qwen2, tiny_qwen3]
 
 
 def logits_of(
-    verifier: Verifier, restorer: FTheta, tokens: Sequence[int], prompt: int, chunk: int, exact: tuple[int, ...] = ()
+    verifier: Verifier,
+    restorer: FThetaRestorer,
+    tokens: Sequence[int],
+    prompt: int,
+    chunk: int,
+    exact: tuple[int, ...] = (),
 ) -> tuple[np.ndarray, EvictingCache]:
     """Logits of the prompt in chunks and the rest step by step, strict."""
-    backbone = take_apart(verifier.model, verifier.facts.architecture)
+    backbone = take_apart(verifier.model, verifier.architecture.name)
     kept = Restoration(mode="f_theta", exact_layers=exact, sink=SINK, window=WINDOW, eviction="strict")
-    rules = layer_rules(kept, restorer, [layer.native_window for layer in verifier.facts.kv_layers])
+    rules = layer_rules(kept, restorer, [layer.native_window for layer in verifier.architecture.cache_layers])
     length = chunk_length(chunk, rules, restorer)
     cache, rows = EvictingCache(rules, True, restorer), []
     for start in range(0, prompt, length):

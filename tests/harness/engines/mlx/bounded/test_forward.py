@@ -7,7 +7,7 @@ from mlx_lm.models import gemma3, phi
 
 from harness.base.errors import EngineError
 from harness.engines.mlx.bounded.forward import take_apart
-from harness.engines.mlx.verifier.architecture import read_facts
+from harness.engines.mlx.verifier.architecture import read_architecture
 from tests.harness.lively_models import lively_gemma4
 from tests.harness.tiny_models import (
     SHAPE,
@@ -53,6 +53,6 @@ def test_another_family_is_refused_by_name() -> None:
     model = phi.Model(
         phi.ModelArgs(num_hidden_layers=1, hidden_size=32, num_attention_heads=2, num_key_value_heads=2, vocab_size=31)
     )
-    facts = read_facts(model, {"model_type": "phi"}, {0})
+    architecture = read_architecture(model, {"model_type": "phi"}, {0})
     with pytest.raises(EngineError, match="cannot run phi"):
-        take_apart(model, facts.architecture)
+        take_apart(model, architecture.name)

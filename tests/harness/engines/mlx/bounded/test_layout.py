@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.engines.mlx.bounded.layout import ChunkPlan, LayerRule, Layout, visible
+from harness.engines.mlx.bounded.layout import CacheLayout, ChunkPlan, LayerRule, visible
 
 RULES = st.builds(
     LayerRule,
@@ -51,7 +51,7 @@ def seen_by(rule: LayerRule, plan: ChunkPlan) -> dict[int, tuple[set[int], set[i
 
 @given(RULES, st.lists(st.integers(1, 30), min_size=1, max_size=5))
 def test_every_query_of_the_prompt_sees_what_the_rule_says(rule: LayerRule, chunks: list[int]) -> None:
-    layout = Layout(rule, evicting=True)
+    layout = CacheLayout(rule, evicting=True)
     for length in chunks:
         for query, (own, restored) in seen_by(rule, layout.plan_chunk(length)).items():
             expected_own = {p for p in range(query + 1) if sees_own(rule, query, p)}
@@ -68,7 +68,7 @@ def test_every_query_of_the_prompt_sees_what_the_rule_says(rule: LayerRule, chun
 def test_a_decode_step_holds_exactly_what_its_query_sees(
     rule: LayerRule, prompt: int, strict: bool, steps: int
 ) -> None:
-    layout = Layout(rule, evicting=strict)
+    layout = CacheLayout(rule, evicting=strict)
     held = apply_chunk(layout.plan_chunk(prompt))
     if not strict:
         held = apply_chunk(layout.plan_eviction())
@@ -93,7 +93,7 @@ def apply_chunk(plan: ChunkPlan) -> list[int]:
 
 @given(RULES, st.lists(st.integers(1, 30), min_size=1, max_size=4), st.integers(0, 30))
 def test_a_position_is_evicted_once_and_at_its_time(rule: LayerRule, chunks: list[int], steps: int) -> None:
-    layout = Layout(rule, evicting=True)
+    layout = CacheLayout(rule, evicting=True)
     evicted: list[int] = []
     for length in chunks:
         plan = layout.plan_chunk(length)
@@ -112,30 +112,30 @@ def test_a_position_is_evicted_once_and_at_its_time(rule: LayerRule, chunks: lis
 def test_what_the_native_window_expires_is_never_evicted(native: int, length: int) -> None:
     rule = LayerRule("drop", 4, native, native_window=native)
     assert not rule.evicts
-    assert Layout(rule, evicting=True).plan_chunk(length).evicted == range(4, 4)
+    assert CacheLayout(rule, evicting=True).plan_chunk(length).evicted == range(4, 4)
 
 
 def test_no_mask_where_a_causal_one_says_the_same() -> None:
-    layout = Layout(LayerRule("drop", 4, 64), evicting=True)
+    layout = CacheLayout(LayerRule("drop", 4, 64), evicting=True)
     assert visible(layout.rule, layout.plan_chunk(40)) is None
 
 
 def test_a_mask_is_never_prompt_by_prompt() -> None:
-    layout = Layout(LayerRule("drop", 4, 64), evicting=True)
+    layout = CacheLayout(LayerRule("drop", 4, 64), evicting=True)
     shapes = {mask.shape for _ in range(20) if (mask := visible(layout.rule, layout.plan_chunk(100))) is not None}
     assert shapes == {(100, 100), (100, 168)}
 
 
 @pytest.mark.parametrize("policy", ["keep", "restore"])
 def test_a_growing_cache_grows_in_steps(policy: str) -> None:
-    layout = Layout(LayerRule(policy, 4, 64), evicting=True)  # type: ignore[arg-type]
+    layout = CacheLayout(LayerRule(policy, 4, 64), evicting=True)  # type: ignore[arg-type]
     layout.plan_chunk(100)
     assert {layout.plan_step().capacity for _ in range(300)} == {356, 612}
 
 
 @given(RULES, st.integers(1, 40), st.integers(1, 40))
 def test_a_step_foretells_what_leaves_at_the_next(rule: LayerRule, prompt: int, steps: int) -> None:
-    layout = Layout(rule, evicting=True)
+    layout = CacheLayout(rule, evicting=True)
     layout.plan_chunk(prompt)
     plan = layout.plan_step()
     assert plan.evicted is None

@@ -5,9 +5,9 @@ import pytest
 
 from harness.base.errors import EngineError, UsageError
 from harness.engines.mlx.bounded.restoration import (
-    Ablate,
+    AblateRestorer,
     Evicted,
-    Identity,
+    IdentityRestorer,
     exact_layers,
     make_restorer,
     resolve_restoration,
@@ -48,7 +48,7 @@ def test_identity_returns_what_left_and_ablation_refuses_to_return() -> None:
     keys, values = make_restorer("identity").restore(moved)
     assert keys is moved.keys
     assert values is moved.values
-    assert Identity().policy(0) == "restore"
-    assert Ablate().policy(0) == "drop"
+    assert IdentityRestorer().policy(0) == "restore"
+    assert AblateRestorer().policy(0) == "drop"
     with pytest.raises(EngineError, match="puts nothing back"):
-        Ablate().restore(moved)
+        AblateRestorer().restore(moved)

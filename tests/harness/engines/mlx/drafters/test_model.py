@@ -68,7 +68,7 @@ def test_it_is_lossless(drafting, engine_class, graph: str) -> None:
 
 def test_another_vocabulary_is_refused() -> None:
     small = lively_gemma()
-    other = Verifier(small.model, None, small.facts.__class__(**{**vars(small.facts), "vocab": 50}))
+    other = Verifier(small.model, None, small.architecture.__class__(**{**vars(small.architecture), "vocab": 50}))
     with pytest.raises(EngineError, match="vocabulary of 50"):
         ModelDrafter(other, None, small, 16)
 

@@ -10,7 +10,7 @@ import pytest
 from harness.base.errors import EngineError, UsageError
 from harness.checks.mlx.fork import fork
 from harness.engines.base import Block, DecodeLimit, Engine, SessionStats
-from harness.engines.cache_formula import kv_table
+from harness.engines.cache_formula import cache_table
 from harness.engines.mlx.bounded.bounded_verifier import bound
 from harness.engines.mlx.bounded.f_theta import GROWTH
 from harness.engines.mlx.drafters.base import Drafter
@@ -93,7 +93,7 @@ def test_the_stream_is_that_of_the_incremental_arm(name: str, drafts: str, size:
     expected, counted = stepwise(name)
     drafter: Drafter | None = None
     if drafts not in ("ngram", "dflash"):
-        drafter = ReplayDrafter([*prompt(), *expected], spoils(tiny().facts.vocab, seed=size)[drafts])
+        drafter = ReplayDrafter([*prompt(), *expected], spoils(tiny().architecture.vocab, seed=size)[drafts])
     engine = FusedEngine(tiny(), settings_of(name, DFLASH if drafts == "dflash" else NGRAM, size), drafter)
     stream, blocks, stats = decode(engine, prompt(), DecodeLimit(TOKENS, {}))
     assert tuple(stream) == expected
@@ -110,11 +110,11 @@ def test_the_stream_is_that_of_the_incremental_arm(name: str, drafts: str, size:
 def test_bytes_before_and_after_decoding_are_those_of_the_bounds(name: str) -> None:
     engine = build("fused", tiny(), settings_of(name, DFLASH))
     before = engine.stats(engine.prefill(prompt()))
-    formula = kv_table("sut", tiny().facts.kv_layers, engine.restoration, len(prompt())).total_bytes
+    formula = cache_table("sut", tiny().architecture.cache_layers, engine.restoration, len(prompt())).total_bytes
     assert before.kv_bytes - before.drafter_bytes == formula
     _, _, stats = decode(engine, prompt(), DecodeLimit(TOKENS, {}))
     read = len(prompt()) + TOKENS - 1
-    table = kv_table("sut", tiny().facts.kv_layers, engine.restoration, read)
+    table = cache_table("sut", tiny().architecture.cache_layers, engine.restoration, read)
     a_position = max(layer.bytes_per_token for layer in table.layers)
     growing = sum(layer.resident_positions == read for layer in table.layers)
     spare = GROWTH * (engine.restoration.feature_bytes or 0) + growing * 264 * a_position
@@ -152,7 +152,7 @@ class Watching(ReplayDrafter):
 @pytest.mark.parametrize("name", ["transient", "ablate"])
 def test_a_drafter_s_features_come_from_the_forward_that_verifies(name: str) -> None:
     expected, _ = stepwise(name)
-    drafter = Watching([*prompt(), *expected], tiny().facts.vocab)
+    drafter = Watching([*prompt(), *expected], tiny().architecture.vocab)
     decode(FusedEngine(tiny(), settings_of(name, NGRAM, 4), drafter), prompt(), DecodeLimit(TOKENS, {}))
     bounded = bound(tiny(), settings_of(name))
     assert bounded is not None

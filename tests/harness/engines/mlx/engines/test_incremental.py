@@ -11,11 +11,17 @@ from hypothesis import strategies as st
 
 from harness.base.errors import EngineError, UsageError
 from harness.engines.base import DecodeLimit, Engine
-from harness.engines.cache_formula import kv_table
+from harness.engines.cache_formula import cache_table
 from harness.engines.mlx.bounded.bounded_verifier import layer_rules
 from harness.engines.mlx.bounded.cache import EvictingCache
 from harness.engines.mlx.bounded.forward import take_apart
-from harness.engines.mlx.bounded.restoration import Evicted, Identity, Restorer, make_restorer, resolve_restoration
+from harness.engines.mlx.bounded.restoration import (
+    Evicted,
+    IdentityRestorer,
+    Restorer,
+    make_restorer,
+    resolve_restoration,
+)
 from harness.engines.mlx.engines.incremental import EvictingSession
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.registry import build
@@ -62,7 +68,7 @@ def oracle(verifier: Verifier, tokens: Sequence[int], length: int = 24) -> list[
 
 def sees_with(request: RestorationSpec, verifier: Verifier, prompt: int) -> Sees:
     """Who sees whose own K/V when nothing is put back."""
-    exact = resolve_restoration(request, verifier.facts.layer_types).exact_layers or ()
+    exact = resolve_restoration(request, verifier.architecture.layer_types).exact_layers or ()
 
     def sees(layer: int, queries: np.ndarray, positions: np.ndarray) -> np.ndarray:
         near = (positions < request.sink) | (queries - positions <= request.window)
@@ -76,9 +82,9 @@ def logits_of(
     verifier: Verifier, request: RestorationSpec, tokens: Sequence[int], chunks: Sequence[int], restorer: Restorer
 ) -> tuple[np.ndarray, EvictingCache]:
     """Logits of the incremental path: `chunks` of the prompt, then the rest step by step."""
-    backbone = take_apart(verifier.model, verifier.facts.architecture)
-    restoration = resolve_restoration(request, verifier.facts.layer_types)
-    windows = [layer.native_window for layer in verifier.facts.kv_layers]
+    backbone = take_apart(verifier.model, verifier.architecture.name)
+    restoration = resolve_restoration(request, verifier.architecture.layer_types)
+    windows = [layer.native_window for layer in verifier.architecture.cache_layers]
     strict = request.eviction == "strict"
     cache = EvictingCache(layer_rules(restoration, restorer, windows), strict, restorer)
     rows, start = [], 0
@@ -122,7 +128,7 @@ def test_logits_are_those_of_dense_masked_attention(  # type: ignore[no-untyped-
     assert {layer.offset for layer in cache.layers} == {prompt + steps}
 
 
-class Dimmed(Identity):
+class Dimmed(IdentityRestorer):
     """Puts back half of every key: any query that sees own K/V in place of restored ones shows."""
 
     def restore(self, evicted: Evicted) -> tuple[mx.array, mx.array]:
@@ -163,7 +169,7 @@ def test_strict_does_not_depend_on_the_prefill_chunk(family, mode: str) -> None:
 
 def test_every_evicted_position_is_counted_restored_or_gone() -> None:
     verifier, prompt = tiny_llama(), prompt_of(50)
-    layers, out_of_window = verifier.facts.layers, 50 - 4 - 8
+    layers, out_of_window = verifier.architecture.layers, 50 - 4 - 8
     for mode, restored in (("identity", layers * out_of_window), ("ablate", 0)):
         engine = engine_of(verifier, 16, restoration=mode, sink=4, window=8)
         session = engine.prefill(prompt)
@@ -186,7 +192,9 @@ def test_bytes_held_are_the_formula_s(request: RestorationSpec, prompt: int, chu
     verifier = family()
     engine = build("incremental", verifier, EngineSettings(prefill_chunk=chunk, restoration=request))
     stats = engine.stats(engine.prefill(prompt_of(prompt)))
-    assert stats.kv_bytes == kv_table("sut", verifier.facts.kv_layers, engine.restoration, prompt).total_bytes
+    assert (
+        stats.kv_bytes == cache_table("sut", verifier.architecture.cache_layers, engine.restoration, prompt).total_bytes
+    )
 
 
 def test_ablated_bytes_do_not_grow_with_the_stream() -> None:

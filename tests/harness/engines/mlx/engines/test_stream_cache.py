@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.engines.mlx.bounded.bounded_verifier import BoundedVerifier, chunk_length, layer_rules
 from harness.engines.mlx.bounded.forward import take_apart
-from harness.engines.mlx.bounded.restoration import Ablate, Evicted, Identity, Restorer
+from harness.engines.mlx.bounded.restoration import AblateRestorer, Evicted, IdentityRestorer, Restorer
 from harness.engines.mlx.engines.stream_cache import BoundedKv
 from harness.engines.mlx.verifier.load import Verifier
 from reports.records.measurement import Restoration
@@ -23,7 +23,7 @@ TOLERANCE = 2e-3
 """Rounding of forwards of unequal length, in layers with wide random weights; a wrong position moves logits by 0.1."""
 
 
-class Dimmed(Identity):
+class Dimmed(IdentityRestorer):
     """Puts back half of every key: any query that sees own K/V in place of restored ones shows."""
 
     def restore(self, evicted: Evicted) -> tuple[mx.array, mx.array]:
@@ -32,7 +32,7 @@ class Dimmed(Identity):
 
 RESTORERS: dict[str, Callable[[Verifier], Restorer]] = {
     "dimmed": lambda verifier: Dimmed(),
-    "ablate": lambda verifier: Ablate(),
+    "ablate": lambda verifier: AblateRestorer(),
     "transient": lambda verifier: f_theta_of(verifier, 2, "transient"),
     "resident": lambda verifier: f_theta_of(verifier, 2, "resident"),
     "some layers": lambda verifier: f_theta_of(verifier, 0, "transient", restorable=(1, 2)),
@@ -58,8 +58,8 @@ def kv_of(verifier: Verifier, restorer: Restorer, eviction: str = "strict", wind
         window=window,
         eviction=eviction,  # type: ignore[arg-type]
     )
-    rules = layer_rules(kept, restorer, [layer.native_window for layer in verifier.facts.kv_layers])
-    backbone = take_apart(verifier.model, verifier.facts.architecture)
+    rules = layer_rules(kept, restorer, [layer.native_window for layer in verifier.architecture.cache_layers])
+    backbone = take_apart(verifier.model, verifier.architecture.name)
     bounded = BoundedVerifier(backbone, kept, restorer, rules, chunk_length(7, rules, restorer))
     return BoundedKv(bounded, bounded.begin())
 
@@ -119,7 +119,9 @@ def test_rejected_drafts_leave_no_trace(name: str, eviction: str, prompt: int, b
 def test_a_block_past_the_window_shows_what_left_it_on_the_way() -> None:
     """Within one block positions leave the window of its later queries, and are seen as they will be put back."""
     verifier, tokens = tiny_llama(), prompt_of(40)
-    block, stepped, plain = (kv_of(verifier, restorer, window=3) for restorer in (Dimmed(), Dimmed(), Identity()))
+    block, stepped, plain = (
+        kv_of(verifier, restorer, window=3) for restorer in (Dimmed(), Dimmed(), IdentityRestorer())
+    )
     for kv in (block, stepped, plain):
         read(kv, tokens[:20])
     found = run(block, tokens[20:36], 16)
@@ -140,7 +142,7 @@ def test_layers_that_return_more_than_hidden_states_are_run_too() -> None:
 
 def test_bytes_after_a_block_are_those_of_the_bounds() -> None:
     """A bounded layer holds sink + window again, whatever was drafted; an exact one grows in steps."""
-    kv = kv_of(tiny_llama(), Ablate())
+    kv = kv_of(tiny_llama(), AblateRestorer())
     read(kv, prompt_of(30))
     for rejected in (0, 3, 7):
         run(kv, prompt_of(1 + rejected), 1)

@@ -11,7 +11,7 @@ from harness.base.errors import EngineError
 from harness.engines.mlx.kv_quant import runtime_cache
 from harness.engines.mlx.kv_quant.captured_kv import attention_inputs, copies, kv_of, read, tapped
 from harness.engines.mlx.kv_quant.codec import make_codec
-from harness.engines.mlx.kv_quant.codec_bench import KvBench, captured_layers
+from harness.engines.mlx.kv_quant.codec_bench import CodecBench, captured_layers
 from harness.engines.mlx.kv_quant.continuations import greedy, log_probabilities
 from harness.engines.mlx.kv_quant.stored_kv import CodecPair, load, lossy_caches, restore, save, store
 from harness.engines.mlx.verifier.load import Verifier
@@ -35,9 +35,9 @@ def pair(name: str, verifier: Verifier, values: str | None = None) -> CodecPair:
     return CodecPair(make_codec(name), make_codec(values or name), frozenset(captured_layers(verifier)))
 
 
-def bench(verifier: Verifier) -> KvBench:
+def bench(verifier: Verifier) -> CodecBench:
     """All captured layers."""
-    return KvBench(verifier, captured_layers(verifier), answers())
+    return CodecBench(verifier, captured_layers(verifier), answers())
 
 
 def plain_stream(verifier: Verifier, tokens: tuple[int, ...]) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ import pytest
 from mlx_lm.models import llama, mamba
 
 from harness.base.errors import ModelError
-from harness.engines.mlx.verifier.architecture import read_facts
+from harness.engines.mlx.verifier.architecture import read_architecture
 from tests.harness.tiny_models import SHAPE
 
 
@@ -23,11 +23,11 @@ def test_a_recurrent_model_is_refused_by_name_of_its_cache() -> None:
         time_step_rank=2,
     )
     with pytest.raises(ModelError, match="layer 0 caches a ArraysCache"):
-        read_facts(mamba.Model(args), {"model_type": "mamba"}, {0})
+        read_architecture(mamba.Model(args), {"model_type": "mamba"}, {0})
 
 
 def test_quantisation_is_named_with_bits_and_group() -> None:
     model = llama.Model(llama.ModelArgs(model_type="llama", num_hidden_layers=1, **SHAPE))
     nn.quantize(model, group_size=32, bits=4, class_predicate=lambda path, module: isinstance(module, nn.Embedding))
-    facts = read_facts(model, {"model_type": "llama", "quantization": {"group_size": 32, "bits": 4}}, {0})
-    assert facts.quantisation == "affine 4-bit, group 32"
+    architecture = read_architecture(model, {"model_type": "llama", "quantization": {"group_size": 32, "bits": 4}}, {0})
+    assert architecture.quantisation == "affine 4-bit, group 32"

@@ -1,4 +1,4 @@
-"""Loading: facts read from the model, RoPE of a foreign folder, and one line for everything that is broken."""
+"""Loading: what is read from the model, RoPE of a foreign folder, and one line for everything that is broken."""
 
 from pathlib import Path
 
@@ -25,13 +25,25 @@ def test_a_folder_loads_as_the_model_it_was(tmp_path: Path) -> None:
 
 
 def test_facts_are_read_from_the_model(tmp_path: Path) -> None:
-    facts = load_verifier(write_folder(tmp_path / "m", tiny_gemma(), architectures=["Gemma3ForCausalLM"])).facts
-    assert facts.architecture == "Gemma3ForCausalLM"
-    assert facts.layer_types == ("sliding_attention", "sliding_attention", "full_attention") * 2
-    assert (facts.layers, facts.sliding_window, facts.kv_heads, facts.head_dim) == (6, 16, 1, 8)
-    assert (facts.dtype, facts.vocab, facts.eos_ids, facts.quantisation) == ("float32", 97, (0,), None)
-    assert {layer.bytes_per_token for layer in facts.kv_layers} == {2 * 1 * 8 * 4}
-    assert [layer.native_window for layer in facts.kv_layers] == [16, 16, None] * 2
+    architecture = load_verifier(
+        write_folder(tmp_path / "m", tiny_gemma(), architectures=["Gemma3ForCausalLM"])
+    ).architecture
+    assert architecture.name == "Gemma3ForCausalLM"
+    assert architecture.layer_types == ("sliding_attention", "sliding_attention", "full_attention") * 2
+    assert (architecture.layers, architecture.sliding_window, architecture.kv_heads, architecture.head_dim) == (
+        6,
+        16,
+        1,
+        8,
+    )
+    assert (architecture.dtype, architecture.vocab, architecture.eos_ids, architecture.quantisation) == (
+        "float32",
+        97,
+        (0,),
+        None,
+    )
+    assert {layer.bytes_per_token for layer in architecture.cache_layers} == {2 * 1 * 8 * 4}
+    assert [layer.native_window for layer in architecture.cache_layers] == [16, 16, None] * 2
 
 
 def test_rope_under_rope_parameters_is_not_ignored(tmp_path: Path) -> None:

