@@ -5,14 +5,14 @@ from importlib import import_module
 import mlx.core as mx
 import pytest
 
-from harness.base.errors import EngineError, UsageError
+from harness.base.errors import EngineError
 from harness.engines.base import Block, DecodeLimit
 from harness.engines.mlx.drafters.model import ModelDrafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.engines.mlx_lm_speculative import MlxLmSpeculativeEngine
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.registry import build
-from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec
+from harness.engines.spec import DrafterSpec, EngineSettings
 from tests.harness.lively_models import lively_gemma, lively_gemma4
 from tests.harness.tiny_models import prompt_of, tiny_llama
 
@@ -140,18 +140,12 @@ def test_it_says_what_it_is() -> None:
         (settings(kind="ngram", model=None), "kind to model"),
         (settings(shuffle_seed=1), "kind to model"),
         (settings(graph="two_phase"), "graph single"),
-        (EngineSettings(restoration=RestorationSpec(restoration="ablate"), drafter=settings().drafter), "incremental"),
     ],
 )
 def test_what_it_cannot_do_is_refused(asked: EngineSettings, message: str) -> None:
     with pytest.raises(EngineError, match=message) as caught:
         MlxLmSpeculativeEngine(tiny_llama(), asked)
     assert "\n" not in str(caught.value)
-
-
-def test_without_a_drafter_it_is_not_built() -> None:
-    with pytest.raises(UsageError, match="needs one"):
-        build("mlx-lm-speculative", tiny_llama(), EngineSettings())
 
 
 def test_a_session_of_another_engine_is_refused() -> None:
