@@ -4,7 +4,7 @@ A drafter accepts, and an f_theta restores, what is like its training text. So a
 template and no document that the prompts were made from was part of it.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from gate.rulebook.report_view import ReportView
 from reports.records.claims import Claim, InDistribution
@@ -15,20 +15,21 @@ from reports.records.recipe import Recipe
 RESTING_ON: dict[str, tuple[str, ...]] = {
     "decode_speedup": ("drafter", "f_theta"),
     "e2e_speedup": ("drafter", "f_theta"),
+    "arm_ratio": ("drafter", "f_theta"),
     "acceptance": ("drafter", "f_theta"),
     "restoration_recall": ("f_theta",),
 }
 """Metrics that depend on what weights were trained on, and the roles of those. Bytes, and tokens that are the
 verifier's own, depend on none."""
 
-Recipes = dict[str, Recipe | None]
-"""By role: the recipe of the weights that an arm uses in it, none where nobody wrote one down."""
+Recipes = dict[tuple[str, str], Recipe | None]
+"""By role and digest of the weights that a claim rests on; no recipe where nobody wrote one down."""
 
 _WORST_FIRST: tuple[InDistribution, ...] = ("yes", "unknown", "kind", "no")
 
 
 def in_distribution(view: ReportView, claim: Claim) -> InDistribution | None:
-    """Whether trained weights saw text like the prompts'; where an arm uses several, the worst of them.
+    """Whether trained weights saw text like the prompts'; where a claim rests on several, the worst of them.
 
     None where the claim rests on none, and in a report from before prompts knew their groups.
     """
@@ -45,8 +46,9 @@ def kind_of_text(view: ReportView, claim: Claim) -> str | None:
     recipes = _recipes(view, claim)
     if not recipes:
         return None
-    who = f"its {' and '.join(recipes)}"
-    was, it = ("were", "they") if len(recipes) > 1 else ("was", "it")
+    roles = dict.fromkeys(role for role, _ in recipes)
+    who = f"{'the' if claim.metric == 'arm_ratio' else 'its'} {' and '.join(roles)}"
+    was, it = ("were", "they") if len(roles) > 1 else ("was", "it")
     match in_distribution(view, claim):
         case "yes":
             return f"on text of the kind {who} {was} trained on"
@@ -60,18 +62,20 @@ def kind_of_text(view: ReportView, claim: Claim) -> str | None:
 
 
 def _recipes(view: ReportView, claim: Claim) -> Recipes:
-    """The recipes of the weights that the claim rests on."""
-    arm = view.arms.get(claim.arm)
-    if arm is None:
-        return {}
-    used = {
-        "drafter": arm.drafter.weights if arm.drafter is not None else None,
-        "f_theta": arm.restoration.weights if arm.restoration is not None else None,
-    }
+    """The recipes of the weights that the claim rests on; a ratio of two arms rests on those of both."""
     models = view.report.provenance.models if view.report.provenance is not None else ()
     known: dict[tuple[str, str | None], Recipe | None] = {(one.role, one.weights): one.recipe for one in models}
-    roles = RESTING_ON.get(claim.metric, ())
-    return {role: known.get((role, used[role])) for role in roles if used[role] is not None}
+    names = (claim.arm, claim.baseline) if claim.metric == "arm_ratio" else (claim.arm,)
+    used = [pair for name in names if name in view.arms for pair in _weights(view.arms[name])]
+    return {pair: known.get(pair) for pair in used if pair[0] in RESTING_ON.get(claim.metric, ())}
+
+
+def _weights(arm: Arm) -> Iterator[tuple[str, str]]:
+    """Roles and digests of the trained weights that an arm uses."""
+    if arm.drafter is not None and arm.drafter.weights is not None:
+        yield "drafter", arm.drafter.weights
+    if arm.restoration is not None and arm.restoration.weights is not None:
+        yield "f_theta", arm.restoration.weights
 
 
 def _names(view: ReportView, arm: Arm) -> frozenset[str | None]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.claims.in_distribution import RESTING_ON, in_distribution, kind_of_text
+from gate.claims.in_distribution import in_distribution, kind_of_text
 from gate.claims.propose import propose
 from gate.judging.judge import conclude, judge
 from gate.render.headline import headline_line
@@ -15,6 +15,7 @@ from reports.report import Report, load_report
 from tests.gate.asking import ask, named
 from tests.gate.cases.bases import code_of_five, dflash, f_theta, judged
 from tests.gate.edits import knowing_text, set_claim
+from tests.gate.honest import Setup, measured_code
 
 EVIDENCE = Path(__file__).resolve().parents[3] / "reports" / "evidence"
 ACCEPTANCE = "acceptance/fused_dflash"
@@ -63,15 +64,22 @@ def test_text_is_nothing_to_what_rests_on_no_trained_weights() -> None:
     for claim in propose(lookup):
         assert (claim.in_distribution, kind_of_text(ReportView(lookup), claim)) == (None, None)
     mixed = drafted(("stdlib/x",), ("synthetic/a",))
-    assert {claim.metric for claim in propose(mixed) if claim.in_distribution} == set(RESTING_ON) - {
-        "restoration_recall"
-    }
+    told = {claim.metric for claim in propose(mixed) if claim.in_distribution}
+    assert told == {"acceptance", "decode_speedup", "e2e_speedup"}
 
 
 def test_recall_rests_on_the_f_theta() -> None:
     report = knowing_text(f_theta(), ("stdlib/x",), {"f_theta": ("synthetic/notes",)})
     assert said(report, "restoration_recall/f_theta") == ("no", "on kinds of text its f_theta never saw")
     assert said(report, "kv_saving/f_theta") == (None, None)
+
+
+def test_a_ratio_of_two_arms_rests_on_the_weights_of_both() -> None:
+    report = knowing_text(measured_code(Setup(samples=6)), ("stdlib/x",), {"drafter": ("stdlib/y",)})
+    ranked = [claim for claim in propose(report) if claim.metric == "arm_ratio"]
+    assert ranked
+    for claim in ranked:
+        assert said(report, claim.name) == ("kind", "on documents the drafter never saw, of a kind it was trained on")
 
 
 def test_what_is_unknown_of_a_recipe_is_not_taken_for_unseen() -> None:
