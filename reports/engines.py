@@ -32,17 +32,12 @@ ORACLE = EngineKind("ar", "generate_step")
 NATIVE_BASELINE = EngineKind("native-baseline", "native_step")
 """The verifier alone in a loop of ours."""
 
-_known = {
-    kind.name: kind
-    for kind in (
-        ORACLE,
-        NATIVE_BASELINE,
-        EngineKind("incremental", "incremental_step", bounds=True),
-        EngineKind("fused", "fused_block", drafts=True, bounds=True),
-        EngineKind("fused-carry", "fused_carry_block", drafts=True),
-        EngineKind("mlx-lm-speculative", "speculative_generate_step", drafts=True, foreign=True),
-    )
-}
+INCREMENTAL = EngineKind("incremental", "incremental_step", bounds=True)
+FUSED = EngineKind("fused", "fused_block", drafts=True, bounds=True)
+FUSED_CARRY = EngineKind("fused-carry", "fused_carry_block", drafts=True)
+MLX_LM_SPECULATIVE = EngineKind("mlx-lm-speculative", "speculative_generate_step", drafts=True, foreign=True)
+
+_known = {kind.name: kind for kind in (ORACLE, NATIVE_BASELINE, INCREMENTAL, FUSED, FUSED_CARRY, MLX_LM_SPECULATIVE)}
 
 ENGINES: Mapping[str, EngineKind] = MappingProxyType(_known)
 """Every engine that this process knows."""

@@ -9,6 +9,7 @@ from harness.engines.codec_names import parse_codec
 from harness.plans.plan import Plan
 from harness.plans.planned_arms import PlannedArm
 from harness.plans.preset import ArmName, BasePreset, LoadedPreset, NotesSpec
+from reports.engines import ORACLE
 from reports.records.record import Record
 
 REQUIRED = ("identity", "affine4")
@@ -78,7 +79,7 @@ class CodecPlan(Plan):
         """The verifier, every codec, and the runtime's own cache; all run on every sample."""
         preset = self.preset
         mixed = [(arm.name, f"K {arm.k}, V {arm.v}, layers {arm.layers or 'all captured'}") for arm in preset.mixed]
-        arms = [("oracle", "generate_step", "native cache")]
+        arms = [("oracle", ORACLE.decode_loop, "native cache")]
         arms += [(name, "injected", "K and V of all captured layers") for name in preset.codecs]
         arms += [(name, "injected", settings) for name, settings in mixed]
         arms += [(name, "runtime", "mlx-lm QuantizedKVCache") for name in runtime_arms(preset)]

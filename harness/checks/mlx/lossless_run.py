@@ -17,13 +17,15 @@ from harness.engines.mlx.engines.speculative import SpeculativeSession
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.registry import build
 from harness.engines.spec import DrafterSpec, EngineSettings
+from reports.drafters import NGRAM
+from reports.engines import ORACLE
 
 TIE = 1e-3
 """Logits; f32 forwards of different length differ by up to 5e-5."""
 ENGINES: dict[str, type[FusedEngine] | type[FusedCarryEngine]] = {
     engine.kind.name: engine for engine in (FusedEngine, FusedCarryEngine)
 }
-DRAFTS = ("ngram", "shuffled", *spoils(1))
+DRAFTS = (NGRAM.name, "shuffled", *spoils(1))
 """Prompt lookup, prompt lookup through a permuted vocabulary, and the known stream, spoilt."""
 
 
@@ -33,14 +35,14 @@ class Prompt:
     def __init__(self, verifier: Verifier, model: str, digest: str, tokens: Sequence[int], length: int) -> None:
         self.digest = digest
         self._verifier, self._model, self._tokens, self._length = verifier, model, list(tokens), length
-        engine = build("ar", verifier, EngineSettings())
+        engine = build(ORACLE.name, verifier, EngineSettings())
         self._oracle, _ = decode(engine, engine.prefill(tokens), length)
         self._audit = audit(verifier, tokens, self._oracle)
         self._sessions: dict[str, SpeculativeSession] = {}
 
     def stream(self, cell: Cell) -> Stream:
         """Decode it by the engine of `cell`, and compare."""
-        settings = EngineSettings(drafter=DrafterSpec(kind="ngram", block_size=cell.block_size))
+        settings = EngineSettings(drafter=DrafterSpec(kind=NGRAM.kind, block_size=cell.block_size))
         drafter = self._drafter(cell)
         engine = ENGINES[cell.engine](self._verifier, settings, drafter)
         if cell.engine not in self._sessions:
@@ -67,7 +69,7 @@ class Prompt:
 
     def _drafter(self, cell: Cell) -> Drafter:
         vocab = self._verifier.architecture.vocab
-        if cell.drafts in ("ngram", NO_DRAFTS):
+        if cell.drafts in (NGRAM.name, NO_DRAFTS):
             return NgramDrafter()
         if cell.drafts == "shuffled":
             return ShuffledDrafter(NgramDrafter(), vocab, seed=1)

@@ -10,7 +10,7 @@ from harness.engines.spec import Graph
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import preset_of_flags
 from reports.drafters import DRAFTERS, NGRAM
-from reports.engines import ENGINES
+from reports.engines import ENGINES, FUSED
 
 SHUFFLE_SEED = 1
 OWN_ENGINES = tuple(kind.name for kind in ENGINES.values() if kind.drafts and not kind.foreign)
@@ -21,7 +21,7 @@ def command(
     drafter: Annotated[str, choice(DRAFTERS, "Who proposes.")] = NGRAM.kind,
     drafter_model: Annotated[str | None, typer.Option(help="Its weights, named as --model is; none for ngram.")] = None,
     block_size: BlockSize = 8,
-    engine: Annotated[str, choice(OWN_ENGINES, "How rejected drafts are taken back.")] = "fused",
+    engine: Annotated[str, choice(OWN_ENGINES, "How rejected drafts are taken back.")] = FUSED.name,
     graph: Annotated[str, choice(get_args(Graph), "Draft and verify in turn or at once.")] = "two_phase",
     natural_stop: Annotated[
         bool, typer.Option("--natural-stop/--full-budget", help="Stop at the model's own end, or decode all.")

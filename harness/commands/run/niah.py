@@ -10,6 +10,7 @@ from harness.commands.run.options import Dry, Json, Model, Out, Repeats, Samples
 from harness.engines.spec import LAYER_NAMES, Eviction
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import preset_of_flags
+from reports.engines import INCREMENTAL
 from reports.restorations import RESTORATIONS
 
 TESTED = tuple(mode for mode, kind in RESTORATIONS.items() if kind.restores or not kind.evicts)
@@ -35,10 +36,10 @@ def command(
 ) -> None:
     """Needle recall of one restoration mode beside the control that must fail."""
     bounded = {"exact_layers": parse_layers(exact_layers), "sink": sink, "window": window, "eviction": eviction}
-    arm: dict[str, Any] = {"name": restoration, "role": "sut", "engine": "incremental"}
+    arm: dict[str, Any] = {"name": restoration, "role": "sut", "engine": INCREMENTAL.name}
     arms = [arm | {"restoration": restoration, "label": f"k3 incremental, restoration {restoration}"}]
     if restoration != "none":
-        control = {"name": "ablate", "role": "control", "engine": "incremental", "restoration": "ablate"}
+        control = {"name": "ablate", "role": "control", "engine": INCREMENTAL.name, "restoration": "ablate"}
         maps = {"f_theta": f_theta} if f_theta is not None else {}
         arms = [arms[0] | bounded | maps, control | bounded]
     document: dict[str, Any] = {

@@ -11,6 +11,7 @@ from harness.models.f_theta_folder import FThetaManifest, HeldOutRecall, read_ma
 from harness.models.folder.digest import weights_digest
 from harness.models.model_text import ModelText
 from harness.training.f_theta.export import put_manifest
+from reports.engines import INCREMENTAL, ORACLE
 from workloads.base import Prompt, StopPolicy
 from workloads.niah import Niah
 
@@ -46,14 +47,14 @@ class RecallTrial:
         """Recall with the f_theta in `folder`, beside that of the verifier alone and with nothing put back."""
         if self._apart is None:
             ablated = RestorationSpec(restoration="ablate", sink=SINK, window=WINDOW)
-            self._apart = self._recalled("ar", RestorationSpec()), self._recalled("incremental", ablated)
+            self._apart = self._recalled(ORACLE.name, RestorationSpec()), self._recalled(INCREMENTAL.name, ablated)
         spec = RestorationSpec(restoration="f_theta", sink=SINK, window=WINDOW, f_theta=str(folder))
         return HeldOutRecall(
             seed=SEED,
             lines=self._lines,
             prompts=len(self._prompts),
             verifier=self._apart[0],
-            restored=self._recalled("incremental", spec),
+            restored=self._recalled(INCREMENTAL.name, spec),
             ablated=self._apart[1],
         )
 

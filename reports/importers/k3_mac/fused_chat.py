@@ -1,5 +1,6 @@
 """The predecessor's fused chat, kind `mac_gemma4_kakeya_fused_chat`: one arm, one row a turn, no oracle."""
 
+from reports.engines import FUSED
 from reports.importers.base import Foreign, Importer, Source, mark, model_id, parse_foreign, report_id
 from reports.importers.k3_mac.observed import restoration_active
 from reports.records.measurement import Arm, DrafterInfo, Measurement, Restoration, Speculation
@@ -62,7 +63,7 @@ def _load(source: Source) -> Report:
     arm = Arm(
         name=ARM,
         role="sut",
-        engine="fused",
+        engine=FUSED.name,
         restoration=_restoration(file),
         drafter=DrafterInfo(name=model_id(drafter), block_size=file.block_size) if drafter is not None else None,
         measurements=tuple(_row(file, sample, turn) for sample, turn in enumerate(file.turns)),

@@ -6,6 +6,7 @@ last two have rows; of the others means are all there is.
 
 from collections.abc import Iterator
 
+from reports.engines import FUSED
 from reports.importers.base import Foreign, Importer, Source, mark, model_id, parse_foreign, report_id
 from reports.records.claims import Claim, RecallClaim, SpeedupClaim
 from reports.records.measurement import Arm, DrafterInfo, Measurement, Restoration, Role, Speculation, StatedRate
@@ -20,7 +21,7 @@ SECTIONS: tuple[tuple[str, Role, str], ...] = (
     (ORACLE, "oracle", "ar-incremental"),
     ("restored_pertoken", "peer", "restored-pertoken"),
     ("restored_specdecode", "sut", "restored-specdecode"),
-    ("restored_specdecode_fused", "sut", "fused"),
+    ("restored_specdecode_fused", "sut", FUSED.name),
 )
 NOTES = (
     "derived: decode_speedup is stated as a ratio of mean rates; the rows of the AR arm are not recorded",

@@ -6,6 +6,8 @@ derived from the numbers (see `observed`), `formula_matches_run` is not taken ov
 
 from collections.abc import Iterator
 
+from reports.engines import FUSED, INCREMENTAL, NATIVE_BASELINE
+from reports.engines import ORACLE as ORACLE_ENGINE
 from reports.importers.base import Importer, Source, mark, model_id, parse_foreign, report_id
 from reports.importers.k3_mac import needle_rows as rows
 from reports.importers.k3_mac.needle_claims import CROSS, ORACLE, claims_of, memory_table
@@ -18,10 +20,10 @@ from reports.report import Report
 KIND = "k3_integrated_niah_acceptance_mac"
 ENGINES: dict[EvalMode, str] = {
     "free_gen": "free-gen",
-    "free_gen_incremental": "incremental",
-    "free_gen_fused_specdecode": "fused",
+    "free_gen_incremental": INCREMENTAL.name,
+    "free_gen_fused_specdecode": FUSED.name,
     "teacher_forced": "teacher-forced",
-    "native_ar_baseline": "native-baseline",
+    "native_ar_baseline": NATIVE_BASELINE.name,
 }
 
 
@@ -78,7 +80,7 @@ def _cross_arm(file: MacReport) -> Arm:
         engine=engine,
         system_under_test=file.results.k3_cross_model.system_under_test,
         restoration=_restoration(file),
-        drafter=_drafter(file) if engine == "fused" else None,
+        drafter=_drafter(file) if engine == FUSED.name else None,
         decode_loop=loops.pop() if len(loops) == 1 and stages else None,
         timing_scope=rows.timing_scope(measured),
         measurements=measurements,
@@ -93,7 +95,7 @@ def _oracle_arm(file: MacReport) -> Iterator[Arm]:
     yield Arm(
         name=ORACLE,
         role="oracle",
-        engine="ar",
+        engine=ORACLE_ENGINE.name,
         decode_loop=measured.decode_loop if measured is not None else None,
         timing_scope=rows.timing_scope(measured),
         measurements=tuple(rows.oracle_rows(file)),

@@ -14,7 +14,7 @@ from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.step_loop import check_limit
 from harness.engines.spec import EngineSettings
-from reports.engines import ENGINES, EngineKind
+from reports.engines import ORACLE, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
 
 # `mlx_lm.generate` names a function of the package, too; the module is meant.
@@ -33,7 +33,7 @@ class ArSession:
 class ArEngine:
     """Greedy decoding with nothing of ours in the way; run a second time it is the null arm."""
 
-    kind: ClassVar[EngineKind] = ENGINES["ar"]
+    kind: ClassVar[EngineKind] = ORACLE
 
     def __init__(self, verifier: Verifier, settings: EngineSettings) -> None:
         self._model = verifier.model

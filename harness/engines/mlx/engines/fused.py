@@ -13,13 +13,13 @@ from harness.engines.base import Block, DecodeLimit
 from harness.engines.mlx.engines.speculative import SpeculativeEngine, SpeculativeSession, extend
 from harness.engines.mlx.engines.stream_cache import BoundedKv, ModelKv, VerifierKv
 from harness.engines.mlx.verifier.plain_caches import plain_caches
-from reports.engines import ENGINES, EngineKind
+from reports.engines import FUSED, EngineKind
 
 
 class FusedEngine(SpeculativeEngine):
     """Keep the leading matches, let go of the rest. On plain caches no window bounds the bytes held."""
 
-    kind: ClassVar[EngineKind] = ENGINES["fused"]
+    kind: ClassVar[EngineKind] = FUSED
 
     @property
     def rollback(self) -> str:

@@ -18,7 +18,7 @@ from harness.engines.mlx.engines.speculative import SpeculativeEngine, Speculati
 from harness.engines.mlx.engines.stream_cache import ModelKv
 from harness.engines.mlx.verifier.plain_caches import native_caches
 from harness.engines.mlx.verifier.rollback import Snapshot
-from reports.engines import ENGINES, EngineKind
+from reports.engines import FUSED_CARRY, EngineKind
 
 CARRY_BLOCKS = 2
 """Blocks' worth of carried tokens after which one block drafts nothing, so that all it feeds is kept."""
@@ -27,7 +27,7 @@ CARRY_BLOCKS = 2
 class FusedCarryEngine(SpeculativeEngine):
     """Snapshot, roll back everything, carry what was committed."""
 
-    kind: ClassVar[EngineKind] = ENGINES["fused-carry"]
+    kind: ClassVar[EngineKind] = FUSED_CARRY
 
     @property
     def rollback(self) -> str:

@@ -17,7 +17,7 @@ from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.native import chunks, native_prefill, native_step
 from harness.engines.mlx.verifier.step_loop import step_loop, token_of
 from harness.engines.spec import EngineSettings
-from reports.engines import ENGINES, EngineKind
+from reports.engines import INCREMENTAL, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
 
 
@@ -38,7 +38,7 @@ class EvictingSession:
 class IncrementalEngine:
     """Restoration `identity`, `ablate` and `f_theta` over an evicting cache; `none` over the model's own caches."""
 
-    kind: ClassVar[EngineKind] = ENGINES["incremental"]
+    kind: ClassVar[EngineKind] = INCREMENTAL
 
     def __init__(self, verifier: Verifier, settings: EngineSettings) -> None:
         """Check everything that can be checked before a prompt is read.

@@ -29,7 +29,7 @@ from harness.engines.mlx.verifier.native import native_prefill
 from harness.engines.mlx.verifier.step_loop import check_limit, token_of
 from harness.engines.spec import EngineSettings
 from reports.drafters import SMALL_MODEL
-from reports.engines import ENGINES, EngineKind
+from reports.engines import MLX_LM_SPECULATIVE, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
 
 mlx_generate = import_module("mlx_lm.generate")
@@ -67,7 +67,7 @@ class Observed:
 class MlxLmSpeculativeEngine:
     """A small model drafts, the verifier reads its drafts in one forward; drafts never wait for the host."""
 
-    kind: ClassVar[EngineKind] = ENGINES["mlx-lm-speculative"]
+    kind: ClassVar[EngineKind] = MLX_LM_SPECULATIVE
 
     def __init__(self, verifier: Verifier, settings: EngineSettings, drafter: ModelDrafter | None = None) -> None:
         """Load the draft model, unless a loaded one is given.

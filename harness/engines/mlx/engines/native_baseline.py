@@ -14,7 +14,7 @@ from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.native import native_prefill, native_step
 from harness.engines.mlx.verifier.step_loop import step_loop, token_of
 from harness.engines.spec import EngineSettings
-from reports.engines import ENGINES, EngineKind
+from reports.engines import NATIVE_BASELINE, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
 
 
@@ -34,7 +34,7 @@ class NativeSession:
 class NativeBaselineEngine:
     """What an arm labelled `native_ar_baseline` runs."""
 
-    kind: ClassVar[EngineKind] = ENGINES["native-baseline"]
+    kind: ClassVar[EngineKind] = NATIVE_BASELINE
 
     def __init__(self, verifier: Verifier, settings: EngineSettings) -> None:
         self._model = verifier.model
