@@ -3,17 +3,27 @@
 import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import get_args
 
 from pydantic import ValidationError
 
+from reports.content_digest import content_digest
 from reports.file_form.form_error import FileFormError
 from reports.importers.base import ForeignFormatError, Importer, Source
 from reports.importers.registry import FOREIGN_KINDS, IMPORTER_NAMES, importer_of
 from reports.journal import UNFINISHED, is_unfinished, journal_of
 from reports.records.record import digest_of
-from reports.report import IMPORTED_KINDS, SCHEMA_VERSION, Kind, Report, ReportError, describe_invalid, report_of
+from reports.report import (
+    IMPORTED_KINDS,
+    SCHEMA_VERSION,
+    Kind,
+    Report,
+    ReportError,
+    describe_invalid,
+    validate_document,
+)
 from reports.untrusted.files import SUFFIXES, UNFINISHED_SUFFIX, RefusedFileError, find_files, read_bounded
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import Document, Json, StrictJsonError, parse
@@ -86,16 +96,27 @@ Outcome = Report | Legacy | NotAReport | Unreadable | Invalid
 class Evidence:
     """A file as found.
 
-    `digest` is of its bytes. `source` is `k3` for reports of our own, else the importer's name. `kind` and
+    `file_digest` is of its bytes. `source` is `k3` for reports of our own, else the importer's name. `kind` and
     `schema_version` are as the file states them (the kind of the report where it states none).
     """
 
     path: Path
     outcome: Outcome
-    digest: str | None = None
+    file_digest: str | None = None
     source: str | None = None
     kind: str | None = None
     schema_version: int | None = None
+
+    @property
+    def report(self) -> Report | None:
+        """The report in the file, of an old schema too; none if there is none."""
+        outcome = self.outcome.report if isinstance(self.outcome, Legacy) else self.outcome
+        return outcome if isinstance(outcome, Report) else None
+
+    @cached_property
+    def digest(self) -> str | None:
+        """What identifies it: of the content of a report, and of the bytes of anything else."""
+        return content_digest(self.report) if self.report is not None else self.file_digest
 
 
 def read_evidence(path: Path) -> Evidence:
@@ -160,7 +181,7 @@ def _foreign(path: Path, source: Source, importer: Importer) -> Evidence:
             outcome = Legacy(report) if legacy else report
         except ForeignFormatError as error:
             outcome = Legacy(None, str(error)) if legacy else Invalid(str(error))
-    return Evidence(path, outcome, source.digest, importer.name, kind, version)
+    return Evidence(path, outcome, source.file_digest, importer.name, kind, version)
 
 
 def _load(source: Source, importer: Importer) -> Report:
@@ -182,7 +203,7 @@ def _own(path: Path, value: dict[str, Json], data: bytes, digest: str) -> Eviden
     if number is not None and number < SCHEMA_VERSION:
         return Evidence(path, Legacy(None), digest, OWN_SOURCE, kind, number)
     try:
-        report = report_of(value, data)
+        report = validate_document(value, data)
     except FileFormError as error:
         return Evidence(path, Invalid(one_line(str(error))), digest, OWN_SOURCE, kind, number)
     except ValidationError as error:
@@ -243,9 +264,8 @@ def import_report(path: Path) -> Report:
         ReportError: unreadable, invalid, no report, or a report of our own already; one line with the path.
     """
     evidence = read_evidence(path)
-    outcome = evidence.outcome.report if isinstance(evidence.outcome, Legacy) else evidence.outcome
-    if isinstance(outcome, Report) and outcome.imported is not None:
-        return outcome
+    if evidence.report is not None and evidence.report.imported is not None:
+        return evidence.report
     raise ReportError(f"{path}: {_why_not(evidence)}")
 
 

@@ -35,7 +35,8 @@ class Imported(Record):
     importer: Name
     original_kind: Name | None = None
     original_schema_version: int | None = None
-    original_digest: Digest = Field(description="Of the bytes of the file that was imported")
+    original_digest: Digest = Field(description="Of the values in the file that was imported, however it is laid out")
+    file_digest: Digest | None = Field(None, description="Of the bytes of that file")
     notes: tuple[str, ...] = Field((), description="What the importer derived, and what the format does not record")
 
 
@@ -83,14 +84,14 @@ def parse_report(data: bytes, path: Path) -> Report:
         ReportError: as for `load_report`.
     """
     try:
-        return report_of(parse(data).value, data)
+        return validate_document(parse(data).value, data)
     except (StrictJsonError, FileFormError) as error:
         raise ReportError(f"{path}: {error}") from error
     except ValidationError as error:
         raise ReportError(f"{path}: {describe_invalid(error)}") from error
 
 
-def report_of(document: Json, data: bytes) -> Report:
+def validate_document(document: Json, data: bytes) -> Report:
     """The report in a parsed file, in the form that is written or in that of old, records all the way down.
 
     `data` are the bytes that `document` was parsed from. The document is used up.

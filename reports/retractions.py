@@ -23,9 +23,11 @@ class RetractionsError(ValueError):
 
 
 class Retraction(Record):
-    """One report that was taken back, named by the digest of its file, its report id, or both (either one matches)."""
+    """One report that was taken back, named by its digest, its report id, or both (either one matches)."""
 
-    digest: Digest | None = Field(None, description="Of the bytes of the report file, or of the file it was made from")
+    digest: Digest | None = Field(
+        None, description="As `k3 report show` prints it, or of the bytes of the file; of what was imported, too"
+    )
     report_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,128}$")] | None = None
     claims: Annotated[tuple[Name, ...], Field(strict=False)] = Field((), description="Claim names; empty means all")
     reason: Annotated[str, Field(min_length=1, max_length=2000)]
@@ -41,7 +43,7 @@ class Retraction(Record):
         return self
 
     def names(self, report_id: str | None, digests: frozenset[str]) -> bool:
-        """This entry is about the report with this id, or about a file with one of these digests."""
+        """This entry is about the report with this id, or with one of these digests."""
         return (self.digest is not None and self.digest in digests) or (
             self.report_id is not None and self.report_id == report_id
         )
@@ -59,7 +61,7 @@ class Retractions:
     entries: tuple[Retraction, ...]
 
     def about(self, report_id: str | None, digests: frozenset[str]) -> tuple[Retraction, ...]:
-        """The entries that name this report by its id, or by the digest of its file or of the file it was made from."""
+        """The entries that name this report by its id or by one of its digests."""
         return tuple(entry for entry in self.entries if entry.names(report_id, digests))
 
 

@@ -21,8 +21,8 @@ def judge_evidence(
 
     `parity` are digests of drafter weights whose parity another admissible report has shown.
     """
-    report = report_of(evidence)
-    digests = _digests(evidence, report)
+    report = evidence.report
+    digests = _digests(evidence) if any(entry.digest is not None for entry in retractions) else frozenset()
     about = [entry for entry in retractions if entry.names(report.report_id if report else None, digests)]
     taken_back = tuple(_retracted(entry, report) for entry in about)
     match evidence.outcome:
@@ -73,16 +73,13 @@ def _file(
     )
 
 
-def report_of(evidence: Evidence) -> Report | None:
-    """The report in a file, of an old schema too; none if there is none."""
-    outcome = evidence.outcome.report if isinstance(evidence.outcome, Legacy) else evidence.outcome
-    return outcome if isinstance(outcome, Report) else None
-
-
-def _digests(evidence: Evidence, report: Report | None) -> frozenset[str]:
-    """Of the file, and of the file it was made from: an import does not launder what was taken back."""
-    original = report.imported.original_digest if report is not None and report.imported is not None else None
-    return frozenset(digest for digest in (evidence.digest, original) if digest is not None)
+def _digests(evidence: Evidence) -> frozenset[str]:
+    """Of the content and of the file, and of the file it was made from: neither another layout nor an import launders
+    what was taken back."""
+    digests = [evidence.digest, evidence.file_digest]
+    if evidence.report is not None and evidence.report.imported is not None:
+        digests += [evidence.report.imported.original_digest, evidence.report.imported.file_digest]
+    return frozenset(digest for digest in digests if digest is not None)
 
 
 def _retracted(entry: Retraction, report: Report | None) -> Violation:

@@ -103,9 +103,19 @@ def _hold(marker: Marker, cited: Cited) -> None:
 
 
 def _claim_at(report: Report, pointer: str) -> Claim | None:
-    """The claim that the pointer leads into."""
+    """The claim that the pointer leads into.
+
+    Raises:
+        StaleError: it is pointed to by its number. A report that is judged anew is the same one, and its claims may
+            stand in other places.
+    """
     parts = steps(pointer)
-    return report.claims[int(parts[1])] if len(parts) > 2 and parts[0] == "claims" else None
+    if len(parts) < 3 or parts[0] != "claims":
+        return None
+    for claim in report.claims:
+        if claim.name == parts[1]:
+            return claim
+    raise StaleError("POINTER_DANGLES", f"{pointer} points to a claim by its number; point to it by its name")
 
 
 def _must_be_admitted(cited: Cited, claim: BaseClaim) -> None:

@@ -1,6 +1,6 @@
 """Markers in prose: HTML comments that tie the figure before them to a value in a report.
 
-1.62x <!-- k3: reports/evidence/run.json sha256:0123456789ab /claims/3/value -->
+1.62x <!-- k3: reports/evidence/run.json sha256:0123456789ab /claims/decode_speedup~1fused/value -->
 """
 
 import re

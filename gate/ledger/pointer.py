@@ -1,5 +1,6 @@
 """JSON pointers (RFC 6901): from a document and a path in it to the one value there."""
 
+from collections.abc import Sequence
 from typing import Any
 
 Json = Any
@@ -23,7 +24,7 @@ def steps(pointer: str) -> tuple[str, ...]:
 
 
 def resolve(document: Json, pointer: str) -> Json:
-    """The value at `pointer` in `document`.
+    """The value at `pointer` in `document`; beyond the RFC, what has a `name` in a list may be pointed to by it.
 
     Raises:
         DanglingError: a key is missing, an index is out of range or not written as one, or a value has no parts.
@@ -32,11 +33,17 @@ def resolve(document: Json, pointer: str) -> Json:
     for step in steps(pointer):
         if isinstance(value, dict) and step in value:
             value = value[step]
+        elif isinstance(value, list | tuple) and len(named := _named(value, step)) == 1:
+            value = named[0]
         elif isinstance(value, list | tuple) and _is_index(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             raise DanglingError(f"{pointer} dangles: there is no '{step}'")
     return value
+
+
+def _named(values: Sequence[Json], name: str) -> list[Json]:
+    return [value for value in values if isinstance(value, dict) and value.get("name") == name]
 
 
 def _is_index(step: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from reports.content_digest import content_digest
 from reports.records.plan import PlanInfo, WorkloadInfo
 from reports.records.provenance import ModelInfo, Provenance
 from reports.report import Report
@@ -18,6 +19,7 @@ def header_of(report: Report) -> dict[str, str]:
 def _all(report: Report) -> Iterator[tuple[str, object]]:
     yield "report id", report.report_id
     yield "kind", report.kind
+    yield "digest", content_digest(report)
     yield "created", report.created_at.isoformat() if report.created_at is not None else None
     if report.imported is not None:
         yield "imported", f"by {report.imported.importer}: nothing in it was measured by K3, nothing is verified"

@@ -18,15 +18,20 @@ OF_STREAM = (
 
 def share_streams(arm: dict[str, Json]) -> dict[str, Json]:
     """The arm with its distinct streams listed, and their numbers in its rows."""
-    streams: dict[bytes, tuple[int, Json]] = {}
-    rows = []
+    numbers: dict[bytes, int] = {}
+    streams: list[Json] = []
+    rows: list[Json] = []
     for row in arm["measurements"]:
         stream = {name: row[name] for name in OF_STREAM if name in row}
-        number, _ = streams.setdefault(json_bytes(stream), (len(streams), stream))
-        own = {name: value for name, value in row.items() if name not in stream}
-        rows.append({"stream": number} | own if stream else own)
-    listed = {"streams": [stream for _, stream in streams.values() if stream], "measurements": rows}
-    return {name: value for name, value in arm.items() if name != "measurements"} | listed
+        if not stream:
+            rows.append(row)
+            continue
+        number = numbers.setdefault(json_bytes(stream), len(streams))
+        if number == len(streams):
+            streams.append(stream)
+        rows.append({"stream": number} | {name: value for name, value in row.items() if name not in stream})
+    others = {name: value for name, value in arm.items() if name != "measurements"}
+    return others | ({"streams": streams} if streams else {}) | {"measurements": rows}
 
 
 def spread_streams(arm: dict[str, Json], room: Room, field: str) -> None:

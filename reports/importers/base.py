@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from reports.content_digest import values_digest
 from reports.report import Imported, Report, describe_invalid
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import Json
@@ -28,11 +30,16 @@ class Foreign(BaseModel):
 
 @dataclass(frozen=True)
 class Source:
-    """A parsed file: one value, or (`lines`) the objects of a JSONL file; `digest` is of its bytes."""
+    """A parsed file: one value, or (`lines`) the objects of a JSONL file; `file_digest` is of its bytes."""
 
     value: Json
     lines: bool
-    digest: str
+    file_digest: str
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the values: a copy that is laid out differently is the same file."""
+        return values_digest(self.value)
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,7 @@ def mark(
         original_kind=one_line(kind, 200) if kind else None,
         original_schema_version=version,
         original_digest=source.digest,
+        file_digest=source.file_digest,
         notes=tuple(one_line(note) for note in notes),
     )
 

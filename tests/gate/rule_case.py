@@ -48,7 +48,7 @@ def measured(build: Callable[[], Report], edit: Edit, *places: str, claims: tupl
     """Rows edited before they are judged; what follows from them is derived, and the claims are made all the same."""
 
     def finish(rows: Document) -> Document:
-        return document(asserted(conclude(report_of(rows)), *claims))
+        return document(asserted(conclude(validated(rows)), *claims))
 
     return RuleCase(lambda: document(build()), lambda: document(edit(build())), finish, places)
 
@@ -69,6 +69,6 @@ def written(build: Callable[[], Report], edit: Callable[[Document], None], *plac
     return RuleCase(lambda: document(build()), broken, lambda made: made, places)
 
 
-def report_of(made: Document) -> Report:
+def validated(made: Document) -> Report:
     """The document, validated."""
     return Report.model_validate_json(json.dumps(made))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gate.judging.judge import conclude
-from gate.judging.judge_evidence import judge_evidence, report_of
+from gate.judging.judge_evidence import judge_evidence
 from reports.reading import evidence_of
 from reports.records.claims import Claim
 from reports.report import Report
@@ -34,7 +34,7 @@ def admitted(report: Report) -> dict[str, Claim]:
 def said() -> dict[str, dict[str, Claim]]:
     found = {}
     for base in BASES:
-        report = report_of(evidence_of(read(evidence(base)), Path(base)))
+        report = evidence_of(read(evidence(base)), Path(base)).report
         assert report is not None
         found[base] = admitted(report)
     return found
@@ -58,7 +58,7 @@ def test_an_edit_by_hand_is_caught(one: HandMade, said):
     assert file.verdict != "admissible"
     assert file.verdict == "withheld" or file.headlines == ()
     assert not any("the rule itself failed" in violation.message for violation in file.violations)
-    report = report_of(read_back)
+    report = read_back.report
     for name, claim in admitted(report).items() if report is not None and report.imported is None else ():
         own = said[one.base].get(name)
         assert own is not None, name

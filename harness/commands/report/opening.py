@@ -22,14 +22,13 @@ def open_report(path: Path) -> "tuple[Report, JudgedFile]":
         CannotRunError: there is no report in it, or what is retracted near it cannot be known.
     """
     from gate.judging.batch import Judge
-    from gate.judging.judge_evidence import report_of
     from reports.retractions import RetractionsError
 
     try:
         read = Judge().read(path)
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
-    report, judged = report_of(read.evidence), read.judged
+    report, judged = read.evidence.report, read.judged
     if report is None:
         raise CannotRunError(f"{one_line(str(path), 1000)}: {why_no_report(judged)}")
     return report, judged

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import typer
 
 from gate.judging.batch import iterate_paths
-from gate.judging.judge_evidence import report_of
 from gate.judging.judged_file import JudgedFile
 from gate.render.headline import three_digits
 from gate.render.markdown import markdown_text
@@ -100,7 +99,7 @@ def arms_table(paths: Sequence[Path]) -> tuple[ArmsTable, tuple[JudgedFile, ...]
     missed = []
     try:
         for read in iterate_paths(paths):
-            report = report_of(read.evidence)
+            report = read.evidence.report
             arms = summarise(report, read.judged) if report is not None else ()
             start = {"file": one_line(read.judged.path, 1000), "verdict": read.judged.state}
             rows += [start | _row(arm) for arm in arms] or [start]

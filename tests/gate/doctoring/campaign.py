@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from gate.judging.judge import conclude, judge
-from gate.judging.judge_evidence import judge_evidence, report_of
+from gate.judging.judge_evidence import judge_evidence
 from reports.reading import evidence_of
 from reports.records.verdict import Verdict, Violation
 from reports.report import Report
@@ -91,7 +91,7 @@ def _judge(truth: Truth, doctored: Report) -> Judged:
 
 def _judge_text(truth: Truth, data: bytes) -> Judged:
     evidence = evidence_of(data, Path("doctored.json"))
-    file, report = judge_evidence(evidence), report_of(evidence)
+    file, report = judge_evidence(evidence), evidence.report
     untrue = truth.untrue(report, file.verdict, file.headlines) if report is not None else ()
     codes, crashed = _broken(file.violations)
     return Judged(file.verdict, codes, untrue, crashed)

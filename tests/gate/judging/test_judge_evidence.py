@@ -1,12 +1,15 @@
-from datetime import date
+import json
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
-from gate.judging.judge_evidence import judge_evidence, report_of
-from reports.reading import Evidence, Invalid, Legacy, NotAReport, Outcome, Unreadable
-from reports.report import Imported, Report
+from gate.judging.judge_evidence import judge_evidence
+from reports.content_digest import content_digest
+from reports.reading import Evidence, Invalid, Legacy, NotAReport, Outcome, Unreadable, evidence_of
+from reports.report import Imported, Report, report_bytes
 from reports.retractions import Retraction
+from tests.gate.edits import document
 from tests.gate.honest import Setup, honest_niah, honest_parity
 
 FILE, ORIGINAL = "sha256:" + "1" * 64, "sha256:" + "2" * 64
@@ -43,7 +46,7 @@ def test_every_claim_of_an_old_report_is_withheld() -> None:
     file = judge_evidence(evidence(Legacy(PARITY)))
     assert [(claim.status, claim.withheld_by) for claim in file.claims] == [("withheld", ("LEGACY_SCHEMA",))]
     assert file.headlines == ()
-    assert report_of(evidence(Legacy(PARITY))) is PARITY
+    assert evidence(Legacy(PARITY)).report is PARITY
 
 
 def test_an_importer_s_problem_with_an_old_report_is_told() -> None:
@@ -64,6 +67,32 @@ def test_importing_a_retracted_file_does_not_launder_it() -> None:
     imported = PARITY.replace(imported=Imported(importer="k3-mac", original_digest=ORIGINAL))
     file = judge_evidence(evidence(imported), [taken_back(digest=ORIGINAL)])
     assert "RETRACTED" in {each.code for each in file.violations}
+
+
+def test_neither_layout_nor_date_nor_name_launders_a_retracted_report() -> None:
+    entry = taken_back(digest=content_digest(PARITY))
+    dated = PARITY.replace(created_at=datetime(2030, 1, 1, tzinfo=UTC), report_id="another")
+    files = [json.dumps(document(report), indent=indent).encode() for report in (PARITY, dated) for indent in (None, 9)]
+    for data in (*files, report_bytes(PARITY), report_bytes(dated)):
+        file = judge_evidence(evidence_of(data, Path("x.json")), [entry])
+        assert [each.code for each in file.violations] == ["RETRACTED"]
+    parity = judge_evidence(evidence_of(files[-1], Path("x.json")), [entry])
+    assert parity.verdict == "withheld"
+
+
+def test_a_foreign_file_laid_out_anew_stays_retracted_and_so_does_what_was_imported_from_its_bytes() -> None:
+    rows = [{"build_commit": "abc", "model_filename": "m.gguf", "n_prompt": 0, "n_gen": 8, "avg_ts": 5.0}]
+    first, second = (evidence_of(json.dumps(rows, indent=indent).encode(), Path("x.json")) for indent in (None, 7))
+    assert first.source == second.source == "llama-bench"
+    assert first.report is not None
+    assert first.report.imported is not None
+    for digest in (first.report.imported.original_digest, first.digest, first.file_digest):
+        assert "RETRACTED" in {each.code for each in judge_evidence(first, [taken_back(digest=digest)]).violations}
+    entry = taken_back(digest=first.report.imported.original_digest)
+    assert "RETRACTED" in {each.code for each in judge_evidence(second, [entry]).violations}
+    imported = evidence_of(report_bytes(first.report), Path("y.json"))
+    for digest in (first.report.imported.original_digest, first.digest, first.file_digest):
+        assert "RETRACTED" in {each.code for each in judge_evidence(imported, [taken_back(digest=digest)]).violations}
 
 
 def test_another_report_s_retraction_does_not_count() -> None:

@@ -1,11 +1,15 @@
 import hashlib
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from gate.ledger.check import LedgerEntry, check_ledger, exit_code, prose_files
 from gate.render.ledger_text import render_json, render_text
+from reports.content_digest import content_digest
 from reports.report import Report, report_bytes
+from tests.gate.edits import document, set_first_row
 from tests.gate.honest import Setup, honest_code, honest_niah
 
 SETUP = Setup(samples=6, repeats=3)
@@ -22,13 +26,11 @@ class Repository:
         self.write(report)
 
     def write(self, report: Report) -> None:
-        data = report_bytes(report)
-        (self.root / "reports" / "run.json").write_bytes(data)
-        self.digest = hashlib.sha256(data).hexdigest()
+        (self.root / "reports" / "run.json").write_bytes(report_bytes(report))
+        self.digest = content_digest(report).removeprefix("sha256:")
 
     def pointer(self, name: str) -> str:
-        index = next(i for i, claim in enumerate(self.report.claims) if claim.name == name)
-        return f"/claims/{index}/value"
+        return f"/claims/{name.replace('/', '~1')}/value"
 
     def value(self, name: str) -> float:
         return next(claim.value for claim in self.report.claims if claim.name == name)
@@ -80,10 +82,10 @@ def test_shares_are_counted(niah: Repository) -> None:
 def test_a_row_can_be_cited_and_an_interval(code: Repository) -> None:
     row = code.report.arms[0].measurements[0]
     assert code.check(code.marked(f"{row.prefill_s:.2f} s", "/arms/0/measurements/0/prefill_s")).problem is None
-    index = code.pointer(SPEEDUP).split("/")[2]
+    interval = code.pointer(SPEEDUP).replace("/value", "/interval")
     claim = next(claim for claim in code.report.claims if claim.name == SPEEDUP)
     assert claim.interval is not None
-    assert code.check(code.marked(f"{claim.interval.low:.3f}", f"/claims/{index}/interval/low")).problem is None
+    assert code.check(code.marked(f"{claim.interval.low:.3f}", f"{interval}/low")).problem is None
 
 
 @pytest.mark.parametrize(
@@ -98,10 +100,30 @@ def test_a_share_is_not_shown_as_a_ratio(niah: Repository) -> None:
     assert niah.check(niah.marked("1.0x", niah.pointer("oracle_recall/oracle"))).problem == "FIGURE_STALE"
 
 
-def test_the_digest_must_be_of_the_file_as_it_is(code: Repository) -> None:
+def test_the_digest_must_be_of_the_report_as_it_is(code: Repository) -> None:
     text = code.marked(f"{code.value(SPEEDUP):.2f}x", code.pointer(SPEEDUP))
-    (code.root / "reports" / "run.json").write_bytes(report_bytes(code.report) + b"\n")
+    code.write(set_first_row(code.report, "oracle", peak_bytes=1))
     assert code.check(text).problem == "DIGEST_STALE"
+
+
+def test_the_digest_is_not_of_white_space_dates_or_judgements(code: Repository) -> None:
+    text = code.marked(f"{code.value(SPEEDUP):.2f}x", code.pointer(SPEEDUP))
+    dated = code.report.replace(created_at=datetime(2026, 12, 1, tzinfo=UTC))
+    for made in (document(code.report), json.loads(report_bytes(code.report)), document(dated)):
+        (code.root / "reports" / "run.json").write_text(json.dumps(made, indent=8))
+        assert code.check(text).problem is None
+
+
+def test_a_claim_that_moved_is_found_and_none_is_cited_by_its_number(code: Repository) -> None:
+    text = code.marked(f"{code.value(SPEEDUP):.2f}x", code.pointer(SPEEDUP))
+    made = document(code.report)
+    made["claims"].reverse()
+    (code.root / "reports" / "run.json").write_text(json.dumps(made))
+    assert code.check(text).problem is None
+    number = next(place for place, claim in enumerate(made["claims"]) if claim["name"] == SPEEDUP)
+    entry = code.check(code.marked(f"{code.value(SPEEDUP):.2f}x", f"/claims/{number}/value"))
+    assert entry.problem == "POINTER_DANGLES"
+    assert "by its name" in entry.message
 
 
 def test_a_withheld_claim_is_not_citable(tmp_path: Path) -> None:
@@ -189,8 +211,8 @@ def test_without_a_repository_the_working_directory_is_one(tmp_path: Path, monke
     data = report_bytes(report)
     (tmp_path / "docs").mkdir()
     (tmp_path / "run.json").write_bytes(data)
-    index = next(i for i, claim in enumerate(report.claims) if claim.name == SPEEDUP)
-    text = f"{report.claims[index].value:.2f}x <!-- k3: run.json sha256:{hashlib.sha256(data).hexdigest()} "
-    (tmp_path / "docs" / "x.md").write_text(f"{text}/claims/{index}/value -->")
+    value = next(claim.value for claim in report.claims if claim.name == SPEEDUP)
+    text = f"{value:.2f}x <!-- k3: run.json {content_digest(report)} /claims/{SPEEDUP.replace('/', '~1')}/value -->"
+    (tmp_path / "docs" / "x.md").write_text(text)
     monkeypatch.chdir(tmp_path)
     assert [entry.problem for entry in check_ledger([Path("docs")])] == [None]

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from gate.ledger.marker import BrokenMarker, Marker, find_markers
 
-BODY = "reports/a.json sha256:0123456789ab /claims/3/value"
+BODY = "reports/a.json sha256:0123456789ab /claims/decode_speedup~1fused/value"
 COMMENT = f"<!-- k3: {BODY} -->"
 
 
@@ -12,7 +12,11 @@ def test_a_marker_ties_the_figure_before_it() -> None:
     (marker,) = find_markers(f"# Title\n\nIt decodes **1.62x** {COMMENT} as fast.\n")
     assert isinstance(marker, Marker)
     assert (marker.line, marker.figure.text) == (3, "1.62x")
-    assert (marker.path, marker.digest, marker.pointer) == ("reports/a.json", "0123456789ab", "/claims/3/value")
+    assert (marker.path, marker.digest, marker.pointer) == (
+        "reports/a.json",
+        "0123456789ab",
+        "/claims/decode_speedup~1fused/value",
+    )
 
 
 def test_every_marker_of_a_table_row_is_found() -> None:

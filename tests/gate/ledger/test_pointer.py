@@ -4,12 +4,26 @@ from hypothesis import strategies as st
 
 from gate.ledger.pointer import DanglingError, resolve, steps
 
-DOCUMENT = {"claims": [{"value": 1.5}, {"value": 2.5}], "a/b": {"m~n": 8}, "": 0, "0": "zero"}
+DOCUMENT = {
+    "claims": [{"value": 1.5}, {"value": 2.5}],
+    "arms": [{"name": "a/b", "n": 7}, {"name": "twice"}, {"name": "twice"}, {"name": "0", "n": 9}],
+    "a/b": {"m~n": 8},
+    "": 0,
+    "0": "zero",
+}
 
 
 @pytest.mark.parametrize(
     ("pointer", "value"),
-    [("", DOCUMENT), ("/claims/1/value", 2.5), ("/a~1b/m~0n", 8), ("/", 0), ("/0", "zero")],
+    [
+        ("", DOCUMENT),
+        ("/claims/1/value", 2.5),
+        ("/arms/a~1b/n", 7),
+        ("/arms/0/n", 9),
+        ("/a~1b/m~0n", 8),
+        ("/", 0),
+        ("/0", "zero"),
+    ],
 )
 def test_a_pointer_leads_to_its_value(pointer: str, value: object) -> None:
     assert resolve(DOCUMENT, pointer) == value
@@ -29,6 +43,8 @@ def test_a_pointer_leads_to_its_value(pointer: str, value: object) -> None:
         "/claims/٣",
         "/claims/" + "9" * 40,
         "/nothing",
+        "/arms/twice",
+        "/arms/x",
     ],
 )
 def test_a_pointer_to_nothing_dangles(pointer: str) -> None:

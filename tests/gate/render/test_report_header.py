@@ -1,4 +1,5 @@
 from gate.render.report_header import LIMIT, header_of
+from reports.content_digest import content_digest
 from reports.records.plan import Texts
 from reports.report import Imported, Report
 from tests.gate.edits import knowing_text
@@ -24,7 +25,8 @@ def test_text_is_told_with_its_digest_and_groups_and_weights_with_their_training
 
 
 def test_what_is_not_recorded_is_left_out() -> None:
-    assert header_of(Report(kind="niah", report_id="x")) == {"report id": "x", "kind": "niah"}
+    report = Report(kind="niah", report_id="x")
+    assert header_of(report) == {"report id": "x", "kind": "niah", "digest": content_digest(report)}
 
 
 def test_an_import_is_marked() -> None:

@@ -43,7 +43,14 @@ def test_what_repeats_stands_once():
 def test_rows_come_back():
     assert spread(shared()) == ARM
     bare = {"measurements": [{"sample": 0, "repeat": 0}]}
-    assert spread(share_streams(bare)) == bare
+    assert share_streams(bare) == bare
+
+
+def test_a_row_without_a_stream_has_no_number():
+    rows = [{"sample": 0}, {"sample": 1, "text": "a"}, {"sample": 2}, {"sample": 3, "text": "b"}]
+    made = share_streams({"measurements": rows})
+    assert [row.get("stream") for row in made["measurements"]] == [None, 0, None, 1]
+    assert spread(made) == {"measurements": rows}
 
 
 def test_true_is_not_one_and_one_is_not_a_fraction():
