@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from harness.checks.lossless_matrix import Cell, Results, cells, table
-from harness.checks.mlx.lossless_run import DRAFTS, ENGINES, Prompt
+from harness.checks.mlx.lossless_run import DRAFTS, ENGINES, OraclePrompt
 from harness.runs.loaded_models import LoadedModels, load_models
 from reports.records.record import digest_of
 from workloads.code import TEMPLATES, Code
@@ -36,9 +36,9 @@ def run(options: argparse.Namespace, results: Results) -> None:
     prompts = [tokens_of(loaded, length) for length in options.lengths]
 
     @cache
-    def prompt(which: int) -> Prompt:
+    def prompt(which: int) -> OraclePrompt:
         tokens = prompts[which]
-        return Prompt(loaded.verifier, options.model, digest_of(str(tokens).encode()), tokens, options.tokens)
+        return OraclePrompt(loaded.verifier, options.model, digest_of(str(tokens).encode()), tokens, options.tokens)
 
     wanted = list(cells(options.engines, options.drafts, options.sizes))
     for done, cell in itertools.product(range(options.passes), wanted):

@@ -29,7 +29,7 @@ DRAFTS = (NGRAM.name, "shuffled", *spoils(1))
 """Prompt lookup, prompt lookup through a permuted vocabulary, and the known stream, spoilt."""
 
 
-class Prompt:
+class OraclePrompt:
     """A prompt with the oracle's stream after it; each block engine reads it once, when first asked."""
 
     def __init__(self, verifier: Verifier, model: str, digest: str, tokens: Sequence[int], length: int) -> None:

@@ -22,7 +22,7 @@ FAILURES = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeErr
 
 
 @dataclass(frozen=True)
-class Source:
+class TensorSource:
     """A tensor of the reference: its shape, and the stored tensors that fill it."""
 
     shape: tuple[int, ...]
@@ -40,7 +40,7 @@ class Reference:
 
     model: Any
     stored: StoredWeights
-    sources: dict[str, Source]
+    sources: dict[str, TensorSource]
 
     def name(self) -> str:
         """What it is, with versions, for the record of a comparison."""
@@ -107,17 +107,17 @@ def _one_line(folder: Path) -> Iterator[None]:
         raise ModelError(f"{folder}: transformers cannot run it, so there is no reference: {reason}") from error
 
 
-def _sources(folder: Path, model: nn.Module, stored: StoredWeights) -> dict[str, Source]:
+def _sources(folder: Path, model: nn.Module, stored: StoredWeights) -> dict[str, TensorSource]:
     """Where each tensor of `model` is stored; of those tied together, under the name of the first."""
     names = stored.names()
     first: dict[int, str] = {}
-    sources: dict[str, Source] = {}
+    sources: dict[str, TensorSource] = {}
     missing = []
     for slot in (slot for unit in units(model) for slot in unit.slots):
         shape = tuple(slot.tensor.shape)
         pieces = pieces_of(first.setdefault(id(slot.tensor), slot.name), shape, names)
         if pieces and all(stored.fits(piece.name, _part(slot.tensor, piece)) for piece in pieces):
-            sources[slot.name] = Source(shape, pieces)
+            sources[slot.name] = TensorSource(shape, pieces)
         else:
             missing.append(slot.name)
     if missing:

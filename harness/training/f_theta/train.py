@@ -69,7 +69,7 @@ class FThetaJob:
 
 
 @dataclass(frozen=True)
-class Run:
+class FThetaTraining:
     """A job with what it works with; `trial` is None if no recall is asked for."""
 
     job: FThetaJob
@@ -101,7 +101,7 @@ def train_f_theta(job: FThetaJob, told: Told) -> FThetaManifest:
     return manifest
 
 
-def prepare(job: FThetaJob, told: Told) -> Run:
+def prepare(job: FThetaJob, told: Told) -> FThetaTraining:
     """Load the verifier and see that the job fits it.
 
     Raises:
@@ -115,10 +115,10 @@ def prepare(job: FThetaJob, told: Told) -> Run:
     trial = RecallTrial(verifier, job.recipe.lines, job.recall_prompts) if job.recall_prompts else None
     cuts = tuple(TrainingText(tuple(text.encode(piece.text)), piece.name) for piece in job.texts)
     corpus = FThetaTexts(job.recipe.seed, job.recipe.lines, text.style("auto"), text, cuts)
-    return Run(job, verifier, corpus, Reader(verifier, layer), trial, told)
+    return FThetaTraining(job, verifier, corpus, Reader(verifier, layer), trial, told)
 
 
-def gather(run: Run) -> Moments:
+def gather(run: FThetaTraining) -> Moments:
     """The sums over all texts of the recipe; what was summed before is taken up."""
     recipe, reader = run.job.recipe, run.reader
     key = recipe.model_dump_json(exclude={"ridge", "count", "held_out"})
@@ -139,7 +139,7 @@ def gather(run: Run) -> Moments:
     return moments
 
 
-def fits(run: Run, maps: Ridge) -> tuple[LayerFit, ...]:
+def fits(run: FThetaTraining, maps: Ridge) -> tuple[LayerFit, ...]:
     """What the maps leave unexplained, layer by layer, on texts that were not fitted to."""
     residuals = Residuals.empty(run.reader.outputs)
     for index in range(run.job.recipe.held_out):
@@ -157,7 +157,7 @@ def fits(run: Run, maps: Ridge) -> tuple[LayerFit, ...]:
     )
 
 
-def describe(run: Run, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaManifest:
+def describe(run: FThetaTraining, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaManifest:
     """The manifest, but for the digest of the weights and the recall."""
     job, architecture = run.job, run.verifier.architecture
     recipe = recipe_from(run, 0, job.recipe.count)
@@ -185,13 +185,13 @@ def describe(run: Run, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaM
     )
 
 
-def recipe_from(run: Run, first: int, count: int) -> Recipe:
+def recipe_from(run: FThetaTraining, first: int, count: int) -> Recipe:
     """What is written down of a stage that read `count` texts of the corpus from `first` on."""
     texts = (run.corpus.text(first + index) for index in range(count))
     return recipe_of(GENERATOR, run.job.recipe.seed, run.job.recipe.texts, texts)
 
 
-def fine_tune(run: Run, recipe: TuningRecipe, whitening: Floats, ridge: FThetaManifest) -> FThetaManifest:
+def fine_tune(run: FThetaTraining, recipe: TuningRecipe, whitening: Floats, ridge: FThetaManifest) -> FThetaManifest:
     """Move the maps in `out` by descent on the verifier's logits.
 
     The moved ones replace them if their held-out divergence is less and their held-out recall no worse; the manifest

@@ -40,7 +40,7 @@ _KINDS = (
 
 
 @dataclass(frozen=True)
-class Document:
+class WeightedText:
     """Token ids and, for each, the weight of the loss of predicting it."""
 
     tokens: tuple[int, ...]
@@ -83,10 +83,10 @@ def tokenizer_texts(seed: int, count: int = 400) -> Iterator[str]:
         yield "\n".join([INSTRUCTION, "", *lines, *facts, *questions])
 
 
-def code(text: ModelText, rng: random.Random, length: int) -> Document:
+def code(text: ModelText, rng: random.Random, length: int) -> WeightedText:
     """One source file of at least `length` tokens, loss on all."""
     tokens = text.encode(BOS + source_file(rng, 8 + length // 10))
-    return Document(tuple(tokens), (1.0,) * len(tokens))
+    return WeightedText(tuple(tokens), (1.0,) * len(tokens))
 
 
 def source_file(rng: random.Random, items: int) -> str:
@@ -97,12 +97,12 @@ def source_file(rng: random.Random, items: int) -> str:
     return rng.choice(TEMPLATES)([*drawn, *ordered][:items], rng)
 
 
-def recall(text: ModelText, rng: random.Random, length: int) -> Document:
+def recall(text: ModelText, rng: random.Random, length: int) -> WeightedText:
     """A haystack of K3's own, or notes with many facts, of about `length` tokens."""
     return haystack(text, rng, length) if rng.random() < 0.4 else notes(text, rng, length)
 
 
-def haystack(text: ModelText, rng: random.Random, length: int) -> Document:
+def haystack(text: ModelText, rng: random.Random, length: int) -> WeightedText:
     """A prompt of `workloads.niah` with its answer; one in four is its needle-free twin, whose answer says so."""
     lines = max(3, int(length / 15 * rng.uniform(0.5, 1.0)))
     while True:
@@ -113,10 +113,10 @@ def haystack(text: ModelText, rng: random.Random, length: int) -> Document:
         if len(prompt.tokens) + len(after) <= length or lines <= 3:
             break
         lines = lines * 9 // 10
-    return Document((*prompt.tokens, *after), (READING,) * len(prompt.tokens) + (ANSWER,) * len(after))
+    return WeightedText((*prompt.tokens, *after), (READING,) * len(prompt.tokens) + (ANSWER,) * len(after))
 
 
-def notes(text: ModelText, rng: random.Random, length: int) -> Document:
+def notes(text: ModelText, rng: random.Random, length: int) -> WeightedText:
     """Notes of which some state a code of some kind, then questions for kinds, some of them not stated."""
     kinds = rng.sample(_KINDS, min(len(_KINDS), rng.randint(1, max(2, length // 24))))
     known = {kind: _code(rng) for kind in kinds}
@@ -136,7 +136,7 @@ def notes(text: ModelText, rng: random.Random, length: int) -> Document:
     for part, weight in end:
         tokens += part
         weights += [weight] * len(part)
-    return Document(tuple(tokens), tuple(weights))
+    return WeightedText(tuple(tokens), tuple(weights))
 
 
 def _notes(text: ModelText, rng: random.Random, known: dict[str, str], room: int) -> str:

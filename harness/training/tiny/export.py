@@ -8,7 +8,7 @@ from safetensors.torch import save_file
 
 from harness.models.folder.digest import compute_digest
 from harness.training.tiny.corpus import GENERATOR, GENERATOR_VERSION, GROUPS
-from harness.training.tiny.heldout import HeldOut
+from harness.training.tiny.heldout import HeldOutScores
 from harness.training.tiny.tokenizer import SPECIAL
 from harness.training.tiny.train import STAGES, Trainer
 from reports.records.recipe import Recipe
@@ -34,7 +34,7 @@ class TinyManifest(Record):
     corpus: Digest
     training_data: str
     weights: Digest
-    held_out: HeldOut
+    held_out: HeldOutScores
     recipe: Recipe
 
 

@@ -26,7 +26,7 @@ class Recall(Record):
     needle_free: float
 
 
-class HeldOut(Record):
+class HeldOutScores(Record):
     """Recall by size of the haystack; `code_accuracy`: share of tokens of code prompts that are the argmax."""
 
     samples: int
@@ -39,11 +39,11 @@ class HeldOut(Record):
         return f"held out: recall by tokens (needle/needle-free) {found} code accuracy {self.code_accuracy:.3f}"
 
 
-def held_out(model: TinyModel, text: ModelText, samples: int) -> HeldOut:
+def held_out(model: TinyModel, text: ModelText, samples: int) -> HeldOutScores:
     """Teacher-forced, so an answer counts if each of its tokens is the argmax after the ones before it."""
     recalls = tuple(_recall(model, text, lines, samples) for lines in LINES)
     hits = [hit for prompt in Code(12, samples, SEED).prompts(text) for hit in _hits(model, prompt.tokens, 1)]
-    return HeldOut(samples=samples, seed=SEED, recall=recalls, code_accuracy=round(sum(hits) / len(hits), 4))
+    return HeldOutScores(samples=samples, seed=SEED, recall=recalls, code_accuracy=round(sum(hits) / len(hits), 4))
 
 
 def _recall(model: TinyModel, text: ModelText, lines: int, samples: int) -> Recall:

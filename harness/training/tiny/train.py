@@ -16,7 +16,7 @@ from harness.base.clock import now
 from harness.base.errors import UsageError
 from harness.models.model_text import ModelText
 from harness.training.tiny.corpus import make_batch
-from harness.training.tiny.heldout import HeldOut, held_out
+from harness.training.tiny.heldout import HeldOutScores, held_out
 from harness.training.tiny.model import TinyConfig, TinyModel
 
 
@@ -152,7 +152,7 @@ class Trainer:
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.seconds, self.corpus = state["step"], state["seconds"], state["corpus"]
 
-    def evaluate(self) -> HeldOut:
+    def evaluate(self) -> HeldOutScores:
         """Figures on prompts that training never saw."""
         return held_out(self.model, self.text, samples=100)
 

@@ -37,7 +37,7 @@ class Counters:
 
 
 @dataclass
-class Group:
+class LayerGroup:
     """Layers that follow one rule, the plan they are executing and the mask it needs.
 
     `waits`: restoration is waited for and timed apart, as it is while the prompt is read and not while decoding.
@@ -59,7 +59,7 @@ class LayerCache:
     """
 
     layer: int
-    group: Group
+    group: LayerGroup
     restorer: Restorer
     counters: Counters
     watch: Stopwatch
@@ -259,7 +259,7 @@ class EvictingCache:
         self.counters = Counters()
         self.watch = Stopwatch()
         self.restorer = restorer
-        groups = {rule: Group(rule, CacheLayout(rule, evicting)) for rule in dict.fromkeys(rules)}
+        groups = {rule: LayerGroup(rule, CacheLayout(rule, evicting)) for rule in dict.fromkeys(rules)}
         self.groups = tuple(groups.values())
         self.layers = tuple(
             LayerCache(index, groups[rule], restorer, self.counters, self.watch) for index, rule in enumerate(rules)

@@ -50,7 +50,7 @@ class SampleTokens:
 
 
 @dataclass(frozen=True)
-class Context:
+class ReadText:
     """A text read exactly: the caches, and the K/V of the captured layers."""
 
     caches: list[Any]
@@ -63,10 +63,10 @@ class Exact:
 
     tokens: SampleTokens
     row: OracleSample
-    whole: Context
+    whole: ReadText
     inputs: tuple[AttentionInputs, ...]
-    haystack: Context
-    held_out: Context
+    haystack: ReadText
+    held_out: ReadText
     scored: mx.array
 
 
@@ -95,18 +95,18 @@ class CodecBench:
         """Read everything exactly, once."""
         with tapped(self._model, self._layers) as taps:
             caches = read(self._model, tokens.main[: tokens.haystack], self._limit.chunk)
-            haystack = Context(copies(caches), kv_of(caches, self._layers))
+            haystack = ReadText(copies(caches), kv_of(caches, self._layers))
             read(self._model, tokens.main[tokens.haystack : -1], self._limit.chunk, caches)
-        whole = Context(caches, kv_of(caches, self._layers))
+        whole = ReadText(caches, kv_of(caches, self._layers))
         inputs = tuple(attention_inputs(self._model, taps[kv.layer], kv) for kv in whole.kv)
         context = read(self._model, tokens.held_out[: tokens.scored_from], self._limit.chunk)
-        held_out = Context(copies(context), kv_of(context, self._layers))
+        held_out = ReadText(copies(context), kv_of(context, self._layers))
         scored = log_probabilities(self._model, context, tokens.held_out[tokens.scored_from : -1], 1)
         mx.eval(scored)
         row = self._oracle(sample, tokens, whole, haystack)
         return Exact(tokens, row, whole, inputs, haystack, held_out, scored[0])
 
-    def _oracle(self, sample: int, tokens: SampleTokens, whole: Context, haystack: Context) -> OracleSample:
+    def _oracle(self, sample: int, tokens: SampleTokens, whole: ReadText, haystack: ReadText) -> OracleSample:
         """The verifier's own answers: to the first question from a prefill that nothing of ours touched."""
         first = self._timed(read(self._model, tokens.main[:-1], self._limit.chunk), tokens.main[-1:])
         rest = tokens.second[tokens.haystack : -1]
@@ -160,7 +160,7 @@ class CodecBench:
 
     def _read_on(
         self,
-        context: Context,
+        context: ReadText,
         pairs: Sequence[CodecPair],
         stored: Sequence[Sequence[StoredLayer]],
         tokens: Sequence[int],

@@ -5,7 +5,7 @@ import pytest
 from harness.base.errors import EngineError
 from harness.checks.lossless_matrix import cells
 from harness.checks.mlx.fork import fork
-from harness.checks.mlx.lossless_run import DRAFTS, ENGINES, Prompt, decode
+from harness.checks.mlx.lossless_run import DRAFTS, ENGINES, OraclePrompt, decode
 from harness.engines.base import DecodeLimit
 from harness.engines.mlx.drafters.ngram import NgramDrafter
 from harness.engines.spec import DrafterSpec, EngineSettings
@@ -17,7 +17,7 @@ DIGEST = "sha256:" + "0" * 64
 
 
 def test_every_cell_of_a_small_matrix_is_exact() -> None:
-    prompt = Prompt(lively_gemma(), "lively", DIGEST, prompt_of(37), TOKENS)
+    prompt = OraclePrompt(lively_gemma(), "lively", DIGEST, prompt_of(37), TOKENS)
     for cell in cells(ENGINES, DRAFTS, [1, 4]):
         found = prompt.stream(cell)
         assert (found.outcome, found.position) == ("exact", None)

@@ -10,7 +10,7 @@ from harness.base.errors import EngineError, ModelError
 from harness.engines.dflash_config import DflashConfig, read_dflash_config
 from harness.engines.draft_vocab import TENSOR, check_draft_vocab
 from harness.engines.mlx.drafters.base import DraftCounters, token_ids
-from harness.engines.mlx.drafters.dflash.layers import Context, DflashModel
+from harness.engines.mlx.drafters.dflash.layers import DflashModel, LayerContext
 from harness.engines.mlx.drafters.dflash.shared_weights import Shared, share
 from harness.engines.mlx.verifier.hidden_states import layers_of
 from harness.engines.mlx.verifier.load import Verifier
@@ -27,7 +27,7 @@ class DflashDraft:
         self.counters = DraftCounters()
         self._config, self._model, self._shared = config, model, shared
         self._dtype = model.fc.weight.dtype
-        self._contexts = [Context(kind.window) for kind in config.layer_kinds]
+        self._contexts = [LayerContext(kind.window) for kind in config.layer_kinds]
 
     @property
     def nbytes(self) -> int:

@@ -12,7 +12,7 @@ from harness.engines.dflash_config import DflashConfig, DflashLayerKind
 GROWTH = 256
 
 
-class Context:
+class LayerContext:
     """K/V of committed positions in one layer, (1, K/V heads, positions, head size); `offset` is the next position.
 
     A sliding layer keeps the `window - 1` positions that a block's first query can still see.
@@ -97,7 +97,7 @@ class Attention(nn.Module):
         values = self.v_proj(hidden).reshape(shape).transpose(0, 2, 1, 3)
         return self._rope(keys, offset=offset), values
 
-    def __call__(self, hidden: mx.array, context: Context) -> mx.array:
+    def __call__(self, hidden: mx.array, context: LayerContext) -> mx.array:
         length = hidden.shape[1]
         queries = self.q_norm(self.q_proj(hidden).reshape(1, length, self._heads, self._size)).transpose(0, 2, 1, 3)
         queries = self._rope(queries, offset=context.offset)
@@ -141,7 +141,7 @@ class Layer(nn.Module):
         self.input_layernorm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
         self.post_attention_layernorm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
 
-    def __call__(self, hidden: mx.array, context: Context) -> mx.array:
+    def __call__(self, hidden: mx.array, context: LayerContext) -> mx.array:
         hidden = hidden + self.self_attn(self.input_layernorm(hidden), context)
         return hidden + self.mlp(self.post_attention_layernorm(hidden))
 
@@ -156,13 +156,13 @@ class DflashModel(nn.Module):
         self.layers = [Layer(config, kind) for kind in config.layer_kinds]
         self.norm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
 
-    def extend(self, features: mx.array, contexts: list[Context]) -> None:
+    def extend(self, features: mx.array, contexts: list[LayerContext]) -> None:
         """Append the context K/V of every layer for the next positions; `features` (1, L, targets x hidden)."""
         context = self.hidden_norm(self.fc(features))
         for layer, held in zip(self.layers, contexts, strict=True):
             held.append(*layer.self_attn.keys_values(context, held.offset))
 
-    def __call__(self, embedded: mx.array, contexts: list[Context]) -> mx.array:
+    def __call__(self, embedded: mx.array, contexts: list[LayerContext]) -> mx.array:
         """Hidden states of a block (1, L, hidden) after the final norm; the context is left as it was."""
         hidden = embedded
         for layer, held in zip(self.layers, contexts, strict=True):
