@@ -1,0 +1,56 @@
+"""The budget of what a stranger fetches: the repository, the wheel, and every report of the evidence."""
+
+import subprocess
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EVIDENCE = ROOT / "reports" / "evidence"
+REPOSITORY = 50_000_000
+WHEEL = 40_000_000
+REPORT = 300_000
+LARGER = {
+    "code-dflash-smollm2.json": "17 digits of five clocks in each of thousands of blocks",
+    "code-dflash-tiny.json": "the same, for three arms that draft",
+    "code-ngram-smollm2.json": "the same, for one",
+    "kvquant-smollm2.json": "32,400 errors: 27 codecs, 10 prompts, 30 layers, four each",
+}
+"""Reports over the limit, and what in them is large. They lose no figure; a report measured anew has to fit."""
+
+
+def git(*arguments: str, given: bytes = b"") -> bytes:
+    """What git prints; the test is skipped where the files are in no checkout."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not in a git checkout: there is no repository to weigh")
+    done = subprocess.run(["git", *arguments], cwd=ROOT, input=given, capture_output=True, check=True)
+    return done.stdout
+
+
+def test_the_repository_packed_is_within_its_budget():
+    """What a clone fetches, with its history; loose objects and other branches of a checkout are not part of it."""
+    size = len(git("pack-objects", "--revs", "--stdout", "-q", "--threads=1", given=b"HEAD\n"))
+    assert size < REPOSITORY, f"{size} bytes: replace a weight only for a measured gain"
+
+
+def test_the_wheel_is_within_its_budget(tmp_path):
+    target = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    listed = git("ls-files", "-z", "--", *target["only-include"], *(f":!{path}" for path in target["exclude"]))
+    names = [name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()]
+    wheel = tmp_path / "k3.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.write(ROOT / name, name)
+    assert any(name.endswith(".safetensors") for name in names)
+    assert wheel.stat().st_size < WHEEL
+
+
+@pytest.mark.parametrize("path", sorted(EVIDENCE.glob("*.json")), ids=lambda path: path.name)
+def test_a_report_is_within_its_budget_unless_it_is_told_why_not(path):
+    assert (path.stat().st_size > REPORT) == (path.name in LARGER)
+
+
+def test_larger_reports_are_there():
+    assert all((EVIDENCE / name).is_file() for name in LARGER)
