@@ -94,5 +94,6 @@ class Engine(Protocol):
         ...
 
     def stats(self, session: Session) -> SessionStats:
-        """What was counted so far; callable after prefill and after decode."""
+        """What was counted so far; callable after prefill and after decode. Evaluates nothing and waits for nothing:
+        it is called while decode's clock runs."""
         ...

@@ -172,14 +172,18 @@ def _measure_once(prepared: Prepared, one: Run, order: int, journal: Journal, wa
 
 
 def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
-    """One timed run: prefill, decode, then what the engine counted."""
+    """One timed run: prefill, decode, and what the engine counted after each.
+
+    Decode is timed from the first token's being known to the last one's. Counting what prefill left falls into it in
+    every arm alike; it reads shapes and sums, and no engine waits for anything there.
+    """
     arm = prepared.arm(one.arm)
     prompt, engine = prepared.prompts[(arm.prompt_set, one.sample)], prepared.engines[one.arm]
     prepared.loaded.reset_peak()
     start = now()
     session = engine.prefill(prompt.tokens)
-    after_prefill = engine.stats(session)
     first_known = now()
+    after_prefill = engine.stats(session)
     blocks: list[Block] = []
     for block in engine.decode(session, prepared.limit):
         blocks.append(block)

@@ -1,9 +1,13 @@
 """Bytes: what caches hold, and the peak MLX allocated."""
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Protocol
 
 import mlx.core as mx
+
+# `mlx_lm.generate` names a function of the package, too; the module is meant.
+mlx_generate = import_module("mlx_lm.generate")
 
 
 class HoldsKv(Protocol):
@@ -19,7 +23,12 @@ def kv_bytes(caches: Iterable[HoldsKv]) -> int:
 
 
 def reset_peak() -> None:
-    """Forget the peak so far, and give cached buffers back, so that the next peak is the next run's own."""
+    """Forget the peak so far, and give cached buffers back, so that the next peak is the next run's own.
+
+    Waits first for a step that a stop token left behind, on MLX's stream or on mlx-lm's.
+    """
+    mx.synchronize()
+    mx.synchronize(mlx_generate.generation_stream)
     mx.clear_cache()
     mx.reset_peak_memory()
 

@@ -1,4 +1,10 @@
-"""The AR oracle: the verifier alone, its own cache, decoded by `mlx_lm.generate.generate_step`."""
+"""The AR oracle: the verifier alone, its own cache, decoded by `mlx_lm.generate.generate_step`.
+
+Left to itself `generate_step` dispatches the second step before it hands out the first token, and one step beyond the
+last token. On a CPU MLX waits for most of a step while it dispatches it, so whoever reads a clock between prefill and
+decode would find the second step paid for by prefill. So the prompt is read by a `generate_step` that is to hand out no
+token at all, a second one goes on from its token and caches, and neither dispatches a step that is not asked for.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +18,7 @@ from harness.base.errors import EngineError
 from harness.engines.base import Block, DecodeLimit, Session, SessionStats
 from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.mlx.verifier.step_loop import check_limit
+from harness.engines.mlx.verifier.step_loop import check_limit, token_of
 from harness.engines.spec import EngineSettings
 from reports.engines import ORACLE, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
@@ -23,9 +29,8 @@ mlx_generate = import_module("mlx_lm.generate")
 
 @dataclass
 class ArSession:
-    """A running `generate_step` and the caches it fills."""
+    """A prompt read into the model's own caches."""
 
-    steps: Iterator[tuple[int, mx.array]]
     caches: list[Any]
     first_token: int
 
@@ -50,30 +55,50 @@ class ArEngine:
         return None
 
     def prefill(self, tokens: Sequence[int]) -> ArSession:
-        """Read the prompt in chunks; `generate_step` has dispatched its second step when it hands out the first."""
+        """Read the prompt in chunks; nothing is dispatched beyond the first token."""
         if not tokens:
             raise EngineError("the prompt is empty; there is nothing to read")
         caches = make_prompt_cache(self._model)
-        steps = mlx_generate.generate_step(
-            mx.array(list(tokens)), self._model, max_tokens=-1, prompt_cache=caches, prefill_step_size=self._chunk
-        )
-        first, _ = next(steps)
-        return ArSession(steps, caches, int(first))
+        (first,) = self._tokens(tokens, caches, 1)
+        return ArSession(caches, first)
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
-        """One token a block. `generate_step` runs one step ahead, also at the end; `stats` waits for that one."""
+        """One token a block. A stop token leaves one step that nobody reads, as in every loop that runs ahead."""
         check_limit(limit)
         own = _own(session)
-        emitted, token = 1, own.first_token
-        while emitted < limit.max_new_tokens and token not in limit.stop_tokens:
-            token = int(next(own.steps)[0])
-            emitted += 1
+        if limit.max_new_tokens == 1 or own.first_token in limit.stop_tokens:
+            return
+        for token in self._tokens([own.first_token], own.caches, limit.max_new_tokens - 1):
             yield Block((token,))
+            if token in limit.stop_tokens:
+                return
 
     def stats(self, session: Session) -> SessionStats:
-        """Bytes of the caches, once the step dispatched ahead has ended; nothing is ever evicted by us."""
-        mx.synchronize(mlx_generate.generation_stream)
+        """Bytes of the caches; nothing is ever evicted by us."""
         return SessionStats(0, 0, 0.0, 0.0, kv_bytes(_own(session).caches), ())
+
+    def _tokens(self, tokens: Sequence[int], caches: list[Any], count: int) -> Iterator[int]:
+        """The `count` greedy tokens after `tokens`.
+
+        `generate_step` hands out a token once it has dispatched the step after it. Asked for one token less, it has
+        dispatched all that are wanted when it ends, and the last token is what its sampler chose there.
+        """
+        latest: list[mx.array] = []
+
+        def greedy(logprobs: mx.array) -> mx.array:
+            latest[:] = [mx.argmax(logprobs, axis=-1)]
+            return latest[0]
+
+        for token, _ in mlx_generate.generate_step(
+            mx.array(list(tokens)),
+            self._model,
+            max_tokens=count - 1,
+            sampler=greedy,
+            prompt_cache=caches,
+            prefill_step_size=self._chunk,
+        ):
+            yield int(token)
+        yield token_of(latest[0])
 
 
 def _own(session: Session) -> ArSession:

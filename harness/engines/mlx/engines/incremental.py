@@ -82,8 +82,7 @@ class IncrementalEngine:
         return step_loop(own.first, lambda token: _step(token, own), limit)
 
     def stats(self, session: Session) -> SessionStats:
-        """Counters of the cache and its bytes. Waits for a step dispatched ahead of a stop token."""
-        mx.synchronize()
+        """Counters of the cache and its bytes."""
         if isinstance(session, NativeSession):
             return SessionStats(0, 0, 0.0, 0.0, kv_bytes(session.caches), ())
         return _own(session).cache.stats()

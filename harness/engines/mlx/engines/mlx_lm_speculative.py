@@ -140,10 +140,10 @@ class MlxLmSpeculativeEngine:
         steps.close()
 
     def stats(self, session: Session) -> SessionStats:
-        """Bytes of both models' caches; nothing is ever evicted by us."""
-        mx.synchronize(mlx_generate.generation_stream)
+        """Bytes of both models' caches, those of the draft model told apart; nothing is ever evicted by us."""
         own = _own(session)
-        return SessionStats(0, 0, 0.0, own.aux_s, kv_bytes([*own.caches, *own.draft_caches]), ())
+        context = kv_bytes(own.draft_caches)
+        return SessionStats(0, 0, 0.0, own.aux_s, kv_bytes(own.caches) + context, (), drafter_bytes=context)
 
     def _loop(self, own: PeerSession, max_tokens: int) -> tuple[Observed, Observed, Any]:
         """Verifier and draft model as the function sees them, and the function over them, not begun.

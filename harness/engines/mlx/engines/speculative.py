@@ -152,7 +152,6 @@ class SpeculativeEngine(ABC):
 
     def stats(self, session: Session) -> SessionStats:
         """What the verifier's K/V counted; seconds and bytes of the drafter's context are added to theirs."""
-        mx.synchronize()
         own = self._own(session)
         held, context = own.kv.stats(), own.draft.nbytes
         return replace(held, aux_s=held.aux_s + own.aux_s, kv_bytes=held.kv_bytes + context, drafter_bytes=context)

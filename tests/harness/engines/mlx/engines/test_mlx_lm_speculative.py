@@ -117,6 +117,7 @@ def test_the_bytes_of_both_models_are_counted() -> None:
     before = engine.stats(session)
     verifying, drafts = (sum(cache.nbytes for cache in half) for half in (session.caches, session.draft_caches))
     assert before.kv_bytes == verifying + drafts
+    assert before.drafter_bytes == drafts
     assert min(verifying, drafts) > 0
     assert before.aux_s > 0
     list(engine.decode(session, DecodeLimit(8, {})))
