@@ -6,7 +6,8 @@ from collections import defaultdict
 
 from harness.base.clock import now
 from harness.engines.base import DecodeLimit, Engine
-from harness.engines.registry import EngineSettings, RestorationRequest, build
+from harness.engines.registry import build
+from harness.engines.spec import EngineSettings, RestorationSpec
 from harness.runs.loaded_models import LoadedModels, load_models
 from workloads.base import Prompt
 from workloads.niah import Niah
@@ -50,7 +51,7 @@ def engine_speed(engine: Engine, prompt: Prompt, tokens: int) -> tuple[float, fl
 def engines(loaded: LoadedModels) -> dict[str, Engine]:
     """The oracle twice, and the incremental engine with everything put back and with nothing."""
     oracle = {name: build("ar", loaded.verifier, EngineSettings()) for name in ("oracle", "oracle again")}
-    modes = {mode: EngineSettings(restoration=RestorationRequest(mode)) for mode in ("identity", "ablate")}
+    modes = {mode: EngineSettings(restoration=RestorationSpec(restoration=mode)) for mode in ("identity", "ablate")}
     return oracle | {mode: build("incremental", loaded.verifier, settings) for mode, settings in modes.items()}
 
 

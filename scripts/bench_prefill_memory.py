@@ -4,7 +4,8 @@ import argparse
 import random
 
 from harness.engines.base import Engine
-from harness.engines.registry import EngineSettings, RestorationRequest, build
+from harness.engines.registry import build
+from harness.engines.spec import EngineSettings, RestorationSpec
 from harness.runs.loaded_models import LoadedModels, load_models
 
 GROWTH = 1.25
@@ -31,7 +32,9 @@ def main() -> int:
     loaded, lengths = load_models(options.model), options.lengths
     engines = {"oracle": build("ar", loaded.verifier, EngineSettings())}
     for mode in ("identity", "ablate"):
-        engines[mode] = build("incremental", loaded.verifier, EngineSettings(restoration=RestorationRequest(mode)))
+        engines[mode] = build(
+            "incremental", loaded.verifier, EngineSettings(restoration=RestorationSpec(restoration=mode))
+        )
     wrong = 0
     for name, engine in engines.items():
         peaks = [peak(loaded, engine, length) for length in lengths]

@@ -22,7 +22,7 @@ def trained_text(tmp_path_factory: pytest.TempPathFactory) -> ModelText:
     return open_tokenizer(folder)
 
 
-def answers(text: ModelText, document: corpus.Document) -> str:
+def answers(text: ModelText, document: corpus.WeightedText) -> str:
     """The text of the tokens that weigh as answers."""
     pairs = zip(document.tokens, document.weights, strict=True)
     return text.decode([token for token, weight in pairs if weight == ANSWER])
