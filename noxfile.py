@@ -106,3 +106,10 @@ def doctoring(session: nox.Session) -> None:
     """10,000 doctored reports, none of which may say more than its run without being a known survivor."""
     install(session)
     session.run("python", "scripts/doctoring.py", "--cases", "10000", *session.posargs)
+
+
+@nox.session
+def method(session: nox.Session) -> None:
+    """How often the gate's figures are wrong, by simulation: 10,000 reports a cell."""
+    install(session)
+    session.run("python", "scripts/method.py", *(session.posargs or ("--write",)))

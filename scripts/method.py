@@ -1,7 +1,7 @@
 """How often the gate's figures are wrong: false claims, coverage and power, by simulation. Prints Markdown tables.
 
 Runs are simulated as times, in the order that `reports.schedule` gives, and estimated by the functions that judge
-reports. `nox -s method` makes 10,000 reports a cell and rewrites docs/method.md; `--reports` makes fewer.
+reports. `nox -s method` makes 10,000 reports a cell; `--reports` makes fewer, `--write` puts them into docs/method.md.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from gate.figures.statistics.ratio_estimate import Cell, RatioEstimate, estimate_ratio, holm
 from gate.figures.statistics.student import quantile
@@ -162,14 +163,18 @@ def _plain_t(count: int, world: World) -> float:
     shown = 0
     for _ in range(count):
         cells = simulate(world, draw)["arm0"]
-        logs = [
-            sum(math.log(cell.ratio) for cell in cells if cell.prompt == prompt) / (world.processes * world.repeats)
-            for prompt in range(world.prompts)
-        ]
+        logs = [_log_of(cells, prompt, world) for prompt in range(world.prompts)]
         mean = sum(logs) / len(logs)
         error = math.sqrt(sum((value - mean) ** 2 for value in logs) / (len(logs) - 1) / len(logs))
         shown += abs(mean) > quantile(len(logs) - 1) * error
     return shown / count
+
+
+def _log_of(cells: Sequence[Cell], prompt: int, world: World) -> float:
+    """A prompt's log ratio: the median of its repeats in a process, the mean over processes."""
+    repeats = [[math.log(cell.ratio) for cell in cells if (cell.prompt, cell.process) == (prompt, process)]
+               for process in range(world.processes)]  # fmt: skip
+    return sum(map(median, repeats)) / world.processes
 
 
 def best_of_five(count: int) -> Iterator[tuple[str, ...]]:
@@ -196,6 +201,16 @@ class Table:
     rows: Callable[[int], Iterator[tuple[str, ...]]]
 
 
+INTRODUCTION = """# How often the gate's figures are wrong
+
+Made by `python scripts/method.py --reports {count} --write`: {count} simulated reports a cell. A report has an oracle,
+the oracle again (A/A), and arms whose true ratio is known. The machine adds noise to every run, in the order in which
+K3 runs arms. The gate's own functions estimate each ratio. *Groups* are kinds of prompts, *sd* is the standard
+deviation of the logarithm of the ratio, between prompts or between processes.
+
+A plain t interval on the prompts' mean log ratio is the best valid test where processes do not differ. With several
+processes K3's interval also covers what the next process will say, and pays for it with some power."""
+
 TABLES = (
     Table("True ratio 1: reports that claim an effect (at most 5 %)", ("machine and prompts", "reports"), false_claims),
     Table("Coverage of the 95 % interval", ("groups", "sd of prompts", "sd of processes", "coverage"), coverage),
@@ -204,20 +219,26 @@ TABLES = (
 )
 
 
-def markdown(count: int, tables: Sequence[Table] = TABLES) -> str:
-    """All tables."""
-    parts = []
-    for table in tables:
+def markdown(count: int) -> str:
+    """The document: what is simulated, and all tables."""
+    parts = [INTRODUCTION.format(count=count)]
+    for table in TABLES:
         rows = [table.heads, tuple("---" for _ in table.heads), *table.rows(count)]
         parts.append(f"## {table.title}\n\n" + "\n".join("| " + " | ".join(row) + " |" for row in rows))
     return "\n\n".join(parts) + "\n"
 
 
 def main() -> None:
-    """Simulate, print, and with --write put the tables into docs/method.md."""
+    """Simulate and print, or write the document."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reports", type=int, default=10_000, help="simulated reports a cell")
-    print(markdown(parser.parse_args().reports), end="")
+    parser.add_argument("--write", action="store_true", help="write docs/method.md instead of printing")
+    arguments = parser.parse_args()
+    text = markdown(arguments.reports)
+    if arguments.write:
+        DOCUMENT.write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
 
 
 if __name__ == "__main__":
