@@ -91,7 +91,7 @@ def bench(session: nox.Session) -> None:
     install(session)
     session.run("k3", "models", "fetch", "smollm2-135m")
     failed = []
-    for script in sorted(Path("scripts").glob("bench_*.py")):
+    for script in sorted(Path("scripts/bench").glob("bench_*.py")):
         session.log(str(script))
         try:
             session.run("python", str(script))

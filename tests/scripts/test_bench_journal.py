@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_row_writes_no_more_at_the_end() -> None:
-    command = [sys.executable, "scripts/bench_journal.py", "--rows", "40"]
+    command = [sys.executable, "scripts/bench/bench_journal.py", "--rows", "40"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr  # what a row takes is no matter for a test
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("bytes written"))

@@ -19,12 +19,12 @@ SMALLEST = {
 
 
 def test_every_benchmark_is_run_here() -> None:
-    assert {path.name for path in (ROOT / "scripts").glob("bench_*.py")} == set(SMALLEST)
+    assert {path.name for path in (ROOT / "scripts" / "bench").glob("bench_*.py")} == set(SMALLEST)
 
 
 @pytest.mark.parametrize("name", SMALLEST)
 def test_it_runs_and_says_what_it_found(name: str) -> None:
-    command = [sys.executable, f"scripts/{name}", *SMALLEST[name]]
+    command = [sys.executable, f"scripts/bench/{name}", *SMALLEST[name]]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode in (0, 1), done.stderr

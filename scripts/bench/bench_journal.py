@@ -17,7 +17,7 @@ from harness.runs.measured_report import measured_report
 from reports.journal import MeasuredRow
 from reports.report import load_report
 
-MEASURED = Path(__file__).resolve().parents[1] / "reports" / "evidence" / "code-ngram-smollm2.json"
+MEASURED = Path(__file__).resolve().parents[2] / "reports" / "evidence" / "code-ngram-smollm2.json"
 ARM = "fused_ngram"
 """Its first row is written again and again: 9 kB, of a hundred tokens in blocks."""
 FIRST, MOST = 10, 1.5
