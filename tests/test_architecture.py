@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {"torch", "mlx", "mlx_lm", "transformers"}
 HEAVY_HOMES = ("harness/engines/mlx", "harness/engines/torch", "harness/checks/mlx", "harness/training")
 FOLDERS = {"harness", "gate", "workloads", "reports"}
+MOST_MODULES = 12
 
 
 def sources(folder: str) -> list[Path]:
@@ -83,3 +85,9 @@ def test_no_test_leaves_itself_out_where_a_package_is_missing() -> None:
     """A test that needs PyTorch says so by its marker, and sessions select by that: no failure passes for a skip."""
     found = [file for file in sources("tests") if "pytest.importorskip" in file.read_text() and file != Path(__file__)]
     assert not found
+
+
+def test_no_package_has_more_modules_than_one_looks_through() -> None:
+    counts = Counter(file.parent for folder in FOLDERS for file in sources(folder) if file.name != "__init__.py")
+    grown = {package.relative_to(ROOT).as_posix(): count for package, count in counts.items() if count > MOST_MODULES}
+    assert not grown

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from gate.judging.rule_set import all_rules
 from gate.rulebook.report_view import ReportView
@@ -35,43 +36,34 @@ def apply_all(view: ReportView) -> list[RuleHit]:
     hits: list[RuleHit] = []
     for rule in all_rules():
         if rule.evidence is not None:
-            hits += _apply_evidence(rule, rule.evidence, view)
+            found, crash = _guarded(rule.evidence, view)
+            hits += [RuleHit(rule, finding, _blocked(rule, finding, view)) for finding in found]
+            if crash is not None:
+                hits.append(_crashed(rule, crash, view))
         elif rule.claim is not None:
             hits += _apply_claim(rule, rule.claim, view)
     return hits
 
 
-def _apply_evidence(
-    rule: Rule, check: Callable[[ReportView], Iterator[Finding]], view: ReportView
-) -> Iterator[RuleHit]:
-    findings, crash = _guarded(lambda: check(view))
-    for finding in findings:
-        yield RuleHit(rule, finding, _blocked(rule, finding, view))
-    if crash is not None:
-        yield _crashed(rule, crash, view)
-
-
-def _apply_claim(rule: Rule, check: ClaimCheck, view: ReportView) -> Iterator[RuleHit]:
+def _apply_claim(rule: Rule, check: ClaimCheck, view: ReportView) -> list[RuleHit]:
     """Findings of a claim rule; one that several claims share is one finding."""
     merged: dict[Finding, list[str]] = {}
+    crashed = []
     for claim in view.report.claims:
-        if claim.metric not in rule.blocks:
-            continue
-        findings, crash = _guarded(lambda claim=claim: check(view, claim))  # type: ignore[misc]
-        for finding in findings:
-            merged.setdefault(finding, []).append(claim.name)
-        if crash is not None:
-            yield _crashed(rule, crash, view)
-    for finding, names in merged.items():
-        yield RuleHit(rule, finding, tuple(dict.fromkeys(names)))
+        if claim.metric in rule.blocks:
+            found, crash = _guarded(check, view, claim)
+            for finding in found:
+                merged.setdefault(finding, []).append(claim.name)
+            if crash is not None:
+                crashed.append(_crashed(rule, crash, view))
+    return crashed + [RuleHit(rule, finding, tuple(dict.fromkeys(names))) for finding, names in merged.items()]
 
 
-def _guarded(run: Callable[[], Iterator[Finding]]) -> tuple[list[Finding], Exception | None]:
+def _guarded(check: Callable[..., Iterator[Finding]], *given: Any) -> tuple[list[Finding], Exception | None]:
     """What was found, and what went wrong: a crash must not become an acquittal, nor lose what was found before."""
     found: list[Finding] = []
     try:
-        for finding in run():
-            found.append(finding)
+        found.extend(check(*given))
     except Exception as error:
         return found, error
     return found, None

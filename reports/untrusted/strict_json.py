@@ -15,8 +15,7 @@ MAX_DEPTH = 64
 MAX_VALUES = 2_000_000
 """Values in a document; bounds the memory that parsing takes (64 MiB of `[[],[],...` would become gigabytes)."""
 
-_BRACKETS = b"[]{}"
-_NOT_BRACKETS = bytes(code for code in range(256) if code not in _BRACKETS)
+_NO_SHAPE = bytes(code for code in range(256) if code not in b'[]{},"')
 _STRING = re.compile(rb'"[^"]*"')
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -46,7 +45,7 @@ def parse(data: bytes) -> Document:
             2**53) are refused by the records, which can name the field.
     """
     data = data.removeprefix(BYTE_ORDER_MARK)
-    _check_shape(_without_strings(data))
+    _check_shape(_shape(data))
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -95,13 +94,16 @@ def _skip_space(text: str, start: int) -> int:
     return space.end() if space is not None else start
 
 
-def _without_strings(data: bytes) -> bytes:
-    """`data` without its string literals; exact wherever it is JSON, and what is not is refused by the parser."""
+def _shape(data: bytes) -> bytes:
+    """The brackets and commas of `data` that stand in no string; exact wherever it is JSON, and what is not is refused
+    by the parser."""
     if b"\\" in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
-    if data.count(b'"') > 4 * MAX_VALUES:  # a value is at most two strings, its key and itself
+    shape = data.translate(None, _NO_SHAPE)
+    if shape.count(b'"') > 4 * MAX_VALUES:  # a value is at most two strings, its key and itself
         raise StrictJsonError(f"more than {MAX_VALUES} values")
-    return _STRING.sub(b"", data)
+    shape = shape.replace(b'""', b"")  # most strings; two that touch become one, since what parted them is gone
+    return _STRING.sub(b"", shape) if b'"' in shape else shape
 
 
 def values_in(data: bytes) -> int:
@@ -110,17 +112,17 @@ def values_in(data: bytes) -> int:
     Raises:
         StrictJsonError: far more than `MAX_VALUES`.
     """
-    return _values(_without_strings(data))
+    return _values(_shape(data))
 
 
-def _values(bare: bytes) -> int:
-    return 1 + bare.count(b",") + bare.count(b"[") + bare.count(b"{")
+def _values(shape: bytes) -> int:
+    return 1 + shape.count(b",") + shape.count(b"[") + shape.count(b"{")
 
 
-def _check_shape(bare: bytes) -> None:
-    if _values(bare) > MAX_VALUES:
+def _check_shape(shape: bytes) -> None:
+    if _values(shape) > MAX_VALUES:
         raise StrictJsonError(f"more than {MAX_VALUES} values")
-    brackets = bare.translate(None, _NOT_BRACKETS)
+    brackets = shape.translate(None, b",")
     for _ in range(MAX_DEPTH):
         # Innermost pairs vanish, so each round takes one level off, in C and without recursion.
         inner = brackets.replace(b"[]", b"").replace(b"{}", b"")
