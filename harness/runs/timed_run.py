@@ -20,12 +20,12 @@ from harness.runs.journal import Journal
 from harness.runs.loaded_models import LoadedModels, load_models
 from harness.runs.measured_report import distinct_streams, measured_report, runs
 from harness.runs.new_report import new_report
-from harness.runs.schedule import schedule
 from reports.journal import Audited, MeasuredRow, WarmedUp
 from reports.records.kv_memory import ArmMemory, MemoryTable
 from reports.records.measurement import Arm, Measurement, StopReason
 from reports.records.plan import PlanInfo, Run, Warmup
 from reports.report import Report
+from reports.schedule import ScheduledArm, schedule
 from workloads.base import Prompt, StopPolicy, Workload
 
 WARMUP_TOKENS = 4
@@ -71,7 +71,7 @@ def run(plan: RunPlan, loaded: LoadedModels, out: Path, progress: Progress) -> R
     """
     prepared = prepare(plan, loaded)
     loaded.tell_unverified()
-    planned = schedule(plan.arms, plan.preset.samples, plan.preset.repeats)
+    planned = run_order(plan)
     with Journal.open(skeleton(prepared), out) as journal, watching() as watch:
         done = tuple(runs(journal.entries))
         if done != planned[: len(done)]:
@@ -90,6 +90,13 @@ def run(plan: RunPlan, loaded: LoadedModels, out: Path, progress: Progress) -> R
         _audit(prepared, journal)
         report = measured_report(journal.skeleton, journal.entries)
     return report.replace(memory=_memory(prepared, report))
+
+
+def run_order(plan: RunPlan) -> tuple[Run, ...]:
+    """All timed runs in the order that the preset's seed gives."""
+    arms = [ScheduledArm(arm.name, arm.repeats) for arm in plan.arms]
+    preset = plan.preset
+    return schedule(arms, samples=preset.samples, repeats=preset.repeats, process=0, seed=preset.seed)
 
 
 def prepare(plan: RunPlan, loaded: LoadedModels) -> Prepared:
@@ -123,6 +130,7 @@ def skeleton(prepared: Prepared) -> Report:
         samples=preset.samples,
         repeats=preset.repeats,
         order=(),
+        order_seed=preset.seed,
         max_new_tokens=preset.max_new_tokens,
         prefill_chunk=preset.prefill_chunk,
         stop=stop_rules(prepared.policy),

@@ -123,6 +123,7 @@ class PlanInfo(Record):
     repeats: Count | None = Field(None, description="Of every sample, in each process")
     processes: Count | None = Field(None, description="Each loads the models anew and runs the whole plan; none: one")
     order: tuple[Run, ...] | None = Field(None, description="Timed runs as they really happened")
+    order_seed: Count | None = Field(None, description="Of the random order; the planned one is derived from it again")
     warmups: tuple[Warmup, ...] | None = None
     max_new_tokens: Count | None = None
     prefill_chunk: Count | None = None

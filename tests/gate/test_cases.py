@@ -23,6 +23,10 @@ CODES = sorted(CASES)
 ACCOMPANIED: dict[str, set[str]] = {
     # K3 forms acceptance over drafts only, so a figure over anything else is also one that the rows do not give.
     "ACCEPTANCE_DENOMINATOR": {"CLAIM_NOT_REPRODUCIBLE"},
+    # The order that a seed gives holds every planned run, so one that lacks some or was run otherwise is not its order.
+    "ARMS_NOT_INTERLEAVED": {"RUN_ORDER"},
+    "RUN_INCOMPLETE": {"RUN_ORDER"},
+    "STREAM_SAMPLES": {"RUN_ORDER"},
 }
 """Codes that cannot fire alone, with those that must come along, and why."""
 

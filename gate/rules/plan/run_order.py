@@ -6,13 +6,15 @@ from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import RATIOS, Example, Finding
 from reports.records.claims import Claim
+from reports.records.plan import Run
+from reports.schedule import ScheduledArm, schedule
 
 
 @evidence_rule(
     "RUN_ORDER",
     title="Rows and the recorded order disagree",
-    catches="A row whose position is not the place of its (arm, sample, repeat) in `plan.order`, or an order that has "
-    "gaps or other runs than the rows.",
+    catches="A row whose position is not the place of its (arm, sample, repeat) in `plan.order`, an order that has "
+    "gaps or other runs than the rows, or, where the plan names its `order_seed`, another than that seed gives.",
     why="Drift, warm-up and interleaving are judged by the order; edited in one place, it contradicts the other.",
     fix="Let the runner write down the order; do not move rows.",
     example=Example(bad="a row that says 7th, a plan that says 9th", good="rows and plan give the same order"),
@@ -41,6 +43,28 @@ def run_order(view: ReportView) -> Iterator[Finding]:
     if len(order) != rows:
         message = f"plan.order: {len(order)} runs, {rows} rows were measured"
         yield Finding(message, field="plan.order", found=str(len(order)), allowed=str(rows))
+    yield from _not_of_the_seed(view, order)
+
+
+def _not_of_the_seed(view: ReportView, order: tuple[Run, ...]) -> Iterator[Finding]:
+    """The order is derived again; not for more rounds than there are runs, whatever the plan says."""
+    plan = view.report.plan
+    if plan is None or plan.order_seed is None:
+        return
+    samples, repeats, processes = plan.samples or 0, plan.repeats or 0, 1 if plan.processes is None else plan.processes
+    arms = [
+        ScheduledArm(arm.name, 1 + max((r.repeat for r in arm.measurements), default=0)) for arm in view.report.arms
+    ]
+    planned: list[Run] = []
+    if samples * repeats * processes <= len(order):
+        for process in range(processes):
+            planned += schedule(arms, samples=samples, repeats=repeats, process=process, seed=plan.order_seed)
+    if tuple(planned) != order:
+        place = next((n for n, (a, b) in enumerate(zip(planned, order, strict=False)) if a != b), len(planned))
+        message = f"plan.order: seed {plan.order_seed} gives another order from run {place} on"
+        yield Finding(
+            message, field="plan.order", found=f"{len(order)} runs", allowed=f"the {len(planned)} of the seed"
+        )
 
 
 @claim_rule(
@@ -49,7 +73,7 @@ def run_order(view: ReportView) -> Iterator[Finding]:
     catches="A compared pair whose order is not recorded, that ran with other samples or repeats in between, or that "
     "always ran in the same order.",
     why="A machine that warms up or throttles makes whatever ran first look better or worse.",
-    fix="Within each sample and repeat run every arm, forwards and backwards in turn (ABBA).",
+    fix="Within each sample and repeat run every arm, forwards and backwards in turn or in a balanced random order.",
     blocks=(*RATIOS, "null_ratio"),
     example=Example(bad="all runs of the oracle, then all of the arm", good="oracle, arm, arm, oracle, ..."),
 )

@@ -9,12 +9,15 @@ from reports.records.measurement import Arm, AuditedStream, Measurement, StreamA
 from reports.records.plan import PlanInfo, PresetInfo, PromptRecord, Run, StopRules, Warmup
 from reports.records.provenance import ModelInfo
 from reports.report import Kind, Report
+from reports.schedule import ScheduledArm, schedule
 from tests.gate.honest.kv_memory import memory_table
 from tests.gate.honest.machine import provenance
 from tests.gate.honest.prompts import workload_of
 from tests.gate.honest.recipes import Recipe
 from tests.gate.honest.rows import measured_row
 from tests.gate.honest.setup import Setup, digest
+
+ORDER_SEED = 42
 
 
 def assemble(
@@ -49,7 +52,8 @@ def assemble(
             digest=digest(f"plan/{setup!r}"),
             samples=setup.samples,
             repeats=setup.repeats,
-            order=tuple(order),
+            order=order,
+            order_seed=ORDER_SEED,
             warmups=tuple(Warmup(arm=recipe.name, runs=1, shapes=(1, 108, 512)) for recipe in recipes),
             max_new_tokens=setup.max_new_tokens,
             prefill_chunk=512,
@@ -61,15 +65,9 @@ def assemble(
     )
 
 
-def _schedule(recipes: Sequence[Recipe], setup: Setup) -> list[Run]:
-    order = []
-    for repeat in range(setup.repeats):
-        for sample in range(setup.samples):
-            present = [recipe for recipe in recipes if repeat < (recipe.repeats or setup.repeats)]
-            if (sample + repeat) % 2:
-                present.reverse()
-            order += [Run(arm=recipe.name, sample=sample, repeat=repeat) for recipe in present]
-    return order
+def _schedule(recipes: Sequence[Recipe], setup: Setup) -> tuple[Run, ...]:
+    arms = [ScheduledArm(recipe.name, recipe.repeats or setup.repeats) for recipe in recipes]
+    return schedule(arms, samples=setup.samples, repeats=setup.repeats, process=0, seed=ORDER_SEED)
 
 
 def _arm(recipe: Recipe, rows: Sequence[Measurement]) -> Arm:

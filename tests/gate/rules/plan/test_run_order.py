@@ -1,5 +1,5 @@
 from tests.gate.asking import ask, named
-from tests.gate.edits import edit_arm, set_first_row, set_plan, set_rows, without_arm
+from tests.gate.edits import edit_arm, edit_rows, set_first_row, set_plan, set_rows, without_arm
 from tests.gate.honest import Setup, measured_code, measured_niah
 
 NIAH = measured_niah(Setup(samples=2, repeats=2))
@@ -20,7 +20,30 @@ def test_rows_and_plan_tell_one_order():
 
 def test_a_run_in_the_plan_that_no_row_has_is_noticed():
     extra = NIAH.plan.order[0].replace(repeat=9)
-    assert [f.field for f in ask("RUN_ORDER", set_plan(NIAH, order=(*NIAH.plan.order, extra)))] == ["plan.order"]
+    longer = set_plan(NIAH, order=(*NIAH.plan.order, extra), order_seed=None)
+    assert [f.field for f in ask("RUN_ORDER", longer)] == ["plan.order"]
+
+
+def reversed_round(report, first, length):
+    """The report with the `length` runs from `first` on in reverse, told alike by rows and plan."""
+    order = report.plan.order
+    order = (*order[:first], *reversed(order[first : first + length]), *order[first + length :])
+    places = {(run.arm, run.sample, run.repeat): place for place, run in enumerate(order)}
+    for name in {run.arm for run in order}:
+        report = edit_rows(report, name, lambda row, name=name: row.replace(order=places[name, row.sample, row.repeat]))
+    return set_plan(report, order=order)
+
+
+def test_one_reversed_round_of_all_is_not_the_order_of_the_seed():
+    found = ask("RUN_ORDER", reversed_round(CODE, 3, 3))
+    assert [f.field for f in found] == ["plan.order"]
+    assert "from run 3 on" in found[0].message
+    assert not ask("RUN_ORDER", set_plan(reversed_round(CODE, 3, 3), order_seed=None))
+
+
+def test_an_order_of_more_rounds_than_runs_is_not_derived():
+    found = ask("RUN_ORDER", set_plan(CODE, samples=10**12))
+    assert [f.allowed for f in found] == ["the 0 of the seed"]
 
 
 def test_arms_that_take_turns_are_interleaved():

@@ -125,8 +125,8 @@ def test_settings_of_flags_are_planned_too(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_plan_has_the_runs_of_its_schedule() -> None:
     from harness.plans.plan import RunPlan
-    from harness.runs.schedule import schedule
+    from harness.runs.timed_run import run_order
 
     plan = plan_of(load_preset("demo", ["samples=4", "repeats=3"]))
     assert isinstance(plan, RunPlan)
-    assert sum(arm.runs for arm in plan.planned()) == len(schedule(plan.arms, 4, 3))
+    assert sum(arm.runs for arm in plan.planned()) == len(run_order(plan))
