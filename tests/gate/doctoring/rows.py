@@ -61,7 +61,7 @@ def worst_samples(report: Report, name: str) -> list[int]:
     oracle = of_role(report, "oracle")
     assert oracle is not None
     ratios: dict[int, list[float]] = {}
-    for pair in paired_ratios(arm_of(report, name), oracle):
+    for pair in paired_ratios(arm_of(report, name), oracle, "decode_speedup", {}):
         ratios.setdefault(pair.sample, []).append(pair.ratio)
     return sorted(ratios, key=lambda sample: sum(ratios[sample]) / len(ratios[sample]))
 
