@@ -25,7 +25,7 @@ def install(session: nox.Session, *groups: str, extra: str = "run") -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The tests, on real models; then the gate over the committed evidence. Needs neither PyTorch nor a GPU."""
-    session.log("about 15 minutes on 2 cores; 1.5 GB of disk: 0.9 of packages, 0.5 of a model in K3's cache")
+    session.log("tens of minutes on 2 cores; about 1.3 GB of disk: 0.7 of packages, 0.5 of a model in K3's cache")
     install(session, "test")
     session.run("k3", "models", "fetch", "smollm2-135m")
     session.run("pytest", "-n", "auto", "-m", SMALL, *session.posargs, env=ONE_THREAD)
@@ -35,7 +35,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def torch(session: nox.Session) -> None:
     """The other tests: training, whether what was recorded of PyTorch still holds, and Gemma 3."""
-    session.log("about 10 minutes on 2 cores; 3 GB of disk, or 7 where pip takes PyTorch with CUDA")
+    session.log("tens of minutes on 2 cores; 3 GB of disk, or 7 where pip takes PyTorch with CUDA")
     install(session, "test", extra="torch")
     for model in ("smollm2-135m", "gemma3-270m"):
         session.run("k3", "models", "fetch", model)
