@@ -47,6 +47,7 @@ class Journal:
         self._out = out
         self._descriptor = descriptor
         self._end = lines.end
+        self._taken_up = self.measured > 0
 
     @classmethod
     @contextmanager
@@ -68,8 +69,6 @@ class Journal:
         try:
             with _told(out):
                 os.ftruncate(descriptor, lines.end.size)  # what a killed process wrote of a line is none
-            if journal.measured:
-                journal.append(Resumed(resume=Resume(order=journal.measured, at=utc_now())))
             yield journal
         finally:
             if not journal.measured and os.fstat(descriptor).st_size == journal._end.size:
@@ -86,11 +85,14 @@ class Journal:
         return [entry for entry in self.entries if isinstance(entry, kind)]
 
     def append(self, entry: Entry) -> None:
-        """Write a line and wait until it is on disk.
+        """Write a line and wait until it is on disk; before the first one after an interruption, that there was one.
 
         Raises:
             OutputError: it cannot be written; all lines before it are as they were.
         """
+        if self._taken_up:
+            self._taken_up = False
+            self.append(Resumed(resume=Resume(order=self.measured, at=utc_now())))
         try:
             line, end = encode(entry, self._end)
         except JournalError as error:

@@ -73,17 +73,15 @@ def run(plan: RunPlan, loaded: LoadedModels, out: Path, progress: Progress) -> R
     loaded.tell_unverified()
     planned = run_order(plan)
     with Journal.open(skeleton(prepared), out) as journal, watching() as watch:
-        done = tuple(runs(journal.entries))
-        if done != planned[: len(done)]:
-            raise OutputError(f"{journal.path}: its rows are not the first of this run; choose another --out")
-        left = planned[len(done) :]
+        done = _done(journal, planned)
+        left = planned[done:]
         for arm in plan.arms:
             if any(one.arm == arm.name for one in left):
-                progress(len(done), len(planned), f"warming up {arm.name}")
+                progress(done, len(planned), f"warming up {arm.name}")
                 warmup = _warm_up(prepared, arm)
                 if not done:
                     journal.append(WarmedUp(warmup=warmup))
-        for order, one in enumerate(left, start=len(done)):
+        for order, one in enumerate(left, start=done):
             progress(order, len(planned), f"{one.arm}, sample {one.sample}, repeat {one.repeat}")
             _measure_once(prepared, one, order, journal, watch)
         progress(len(planned), len(planned), "auditing streams")
@@ -97,6 +95,15 @@ def run_order(plan: RunPlan) -> tuple[Run, ...]:
     arms = [ScheduledArm(arm.name, arm.repeats) for arm in plan.arms]
     preset = plan.preset
     return schedule(arms, samples=preset.samples, repeats=preset.repeats, process=0, seed=preset.seed)
+
+
+def _done(journal: Journal, planned: Sequence[Run]) -> int:
+    """Timed runs that the journal has already: the first ones, each with its stream."""
+    rows = [entry.row for entry in journal.of(MeasuredRow) if entry.pause is None]
+    whole = all(row.order == place and row.token_ids for place, row in enumerate(rows))
+    if not whole or list(runs(journal.entries)) != list(planned[: len(rows)]):
+        raise OutputError(f"{journal.path}: its rows are not the first of this run; choose another --out")
+    return len(rows)
 
 
 def prepare(plan: RunPlan, loaded: LoadedModels) -> Prepared:

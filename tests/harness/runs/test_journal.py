@@ -65,7 +65,7 @@ def test_an_interrupted_run_goes_on_and_says_so(tmp_path: Path) -> None:
         ("one", 1),
     ]
     assert [[one.order for one in arm.measurements] for arm in report.arms] == [[0, 3], [1, 2]]
-    assert [resume.order for resume in report.plan.resumes] == [1, 4]
+    assert [resume.order for resume in report.plan.resumes] == [1], "once for every process that measured something"
     assert report.plan.complete
 
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,14 @@ def uninterrupted(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Repo
     return load_report(out)
 
 
+@pytest.fixture(scope="module")
+def begun(model: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The journal of a run that was killed after two rows."""
+    out = tmp_path_factory.mktemp("begun") / "r.json"
+    assert killed(7, signal.SIGKILL, arguments(model, out)).returncode == -signal.SIGKILL
+    return journal_of(out).read_bytes()
+
+
 @pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_goes_on_where_it_stopped(
     model: Path, tmp_path: Path, whole: Report, kill: signal.Signals
@@ -226,6 +235,43 @@ def test_rows_of_two_models_are_not_mixed(model: Path, tmp_path: Path, capsys: p
     assert run(arguments(folder, out)) == 3
     err = capsys.readouterr().err.splitlines()[-1]
     assert "its rows cannot be gone on with: the model config (verifier model) has changed" in err
+    assert journal_of(out).read_bytes() == before
+
+
+def rewritten(out: Path, edit: Callable[[MeasuredRow], MeasuredRow]) -> None:
+    """The journal as somebody could have edited it: its last row is another, and all checksums are right."""
+    lines = read_journal(out)
+    assert lines is not None
+    *before, last = lines.entries
+    assert isinstance(last, MeasuredRow)
+    data, end = encode(Begun(report=lines.report), End())
+    for entry in (*before, edit(last)):
+        line, end = encode(entry, end)
+        data += line
+    journal_of(out).write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda last: last.replace(row=last.row.replace(token_ids=None)),
+        lambda last: last.replace(row=last.row.replace(order=99)),
+        lambda last: last.replace(row=last.row.replace(sample=2)),
+        lambda last: last.replace(arm="other"),
+    ],
+    ids=["no stream", "another place", "another sample", "another arm"],
+)
+def test_rows_that_no_run_wrote_are_refused_in_one_line(
+    model: Path, tmp_path: Path, begun: bytes, capsys: pytest.CaptureFixture[str], edit: Any
+) -> None:
+    out = tmp_path / "r.json"
+    journal_of(out).write_bytes(begun)
+    rewritten(out, edit)
+    before = journal_of(out).read_bytes()
+    assert run(arguments(model, out)) == 3
+    shown = capsys.readouterr().err.splitlines()
+    assert "r.json.rows: its rows are not the first of this run; choose another --out" in shown[-1]
+    assert [line[:4] for line in shown if line[0] != "["][-1] == "k3: "
     assert journal_of(out).read_bytes() == before
 
 
