@@ -1,12 +1,14 @@
 import copy
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
 
-from reports.report import report_bytes
+from reports.report import load_report, report_bytes
 from reports.schema import SCHEMA_PATH, report_schema, schema_bytes
 
+EVIDENCE = Path(__file__).parents[2] / "reports" / "evidence"
 VALIDATOR = jsonschema.Draft202012Validator(report_schema())
 
 
@@ -26,6 +28,12 @@ def test_the_schema_is_a_valid_draft_2020_12_schema():
 
 def test_a_report_as_written_is_accepted(document):
     VALIDATOR.validate(document)
+
+
+@pytest.mark.parametrize("path", sorted(EVIDENCE.glob("*.json")), ids=lambda path: path.name)
+def test_the_evidence_is_as_reports_are_written_and_accepted_from_outside(path):
+    assert report_bytes(load_report(path)) == path.read_bytes()
+    VALIDATOR.validate(json.loads(path.read_text()))
 
 
 def _damage(document):
