@@ -2,7 +2,7 @@
 
 Presets ask for engines by these names, reports carry them, and the gate holds rows to what stands here. The file that
 builds one is found by its name (`harness.engines.registry`). An engine of another package adds its entry with
-`register`. A report may name an engine that this process does not know; `told_by` then takes what its arm says.
+`register`. A report may name an engine that this process does not know; the gate then takes what its arm says.
 """
 
 from collections.abc import Mapping
