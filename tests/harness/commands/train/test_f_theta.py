@@ -58,7 +58,7 @@ def test_recall_of_what_is_no_f_theta_is_refused(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert train(model, tmp_path / "none", "--recall-only", "--recall-prompts=1") == 3
-    assert "manifest.json: cannot be read" in capsys.readouterr().err
+    assert "manifest.json: missing" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
