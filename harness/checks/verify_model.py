@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.base.errors import ModelError
+from harness.base.library_errors import told_in_one_line
 from harness.base.progress import Progress, silent
 from harness.base.remedies import TORCH_REMEDY
 from harness.checks.reference_logits import compare_recorded, recorded_reference
@@ -26,6 +27,7 @@ from harness.models.faithfulness import fixed_text, store_faithfulness, text_dig
 from harness.models.folder.identity import identity_of
 from harness.models.folder.model_folder import open_folder
 from harness.models.gguf.gguf_file import FloatArray
+from harness.models.tokenizer import REMEDY, open_tokenizer
 from reports.records.provenance import AsRun, Faithfulness
 
 RUN_TOKENS = 64
@@ -127,13 +129,17 @@ def _load(folder: Path) -> _Loaded:
     verifier = load_verifier(folder)
     import mlx.core as mx
 
-    ids: list[int] = verifier.tokenizer.encode(fixed_text())
     dtype = verifier.architecture.dtype
     choices = None
-    if dtype != "float32":
-        choices = np.array(verifier.model(mx.array([ids[:RUN_TOKENS]]))[0].argmax(axis=-1), np.int64)
-    verifier.model.set_dtype(mx.float32)
-    return _Loaded(ids, np.array(verifier.model(mx.array([ids]))[0]), dtype, choices)
+    with told_in_one_line(f"{folder}: mlx-lm cannot run it", "see whether config.json is of these weights"):
+        ids: list[int] = verifier.tokenizer.encode(fixed_text())
+        if max(ids, default=0) >= (rows := verifier.architecture.vocab):
+            raise ModelError(f"{folder}: its tokenizer gives token {max(ids)}, the model has {rows}: {REMEDY}")
+        if dtype != "float32":
+            choices = np.array(verifier.model(mx.array([ids[:RUN_TOKENS]]))[0].argmax(axis=-1), np.int64)
+        verifier.model.set_dtype(mx.float32)
+        logits = np.array(verifier.model(mx.array([ids]))[0])
+    return _Loaded(ids, logits, dtype, choices)
 
 
 def reference_logits(folder: Path) -> tuple[list[int], FloatArray, str]:
@@ -142,9 +148,9 @@ def reference_logits(folder: Path) -> tuple[list[int], FloatArray, str]:
     Raises:
         ModelError: transformers cannot open the folder, or its architecture has other tensors.
     """
-    from harness.engines.torch.reference import open_reference, open_tokenizer
+    from harness.engines.torch.reference import open_reference
 
-    ids: list[int] = open_tokenizer(folder).encode(fixed_text())
+    ids: list[int] = open_tokenizer(open_folder(folder)).encode(fixed_text())
     reference = open_reference(folder)
     return ids, reference.logits(ids).numpy(), reference.name()
 

@@ -42,6 +42,8 @@ def model_info(model: ResolvedModel, role: Role) -> ModelInfo:
 def architecture(config: dict[str, Any]) -> str:
     """The class the config names, else its model type."""
     names = config.get("architectures")
+    if isinstance(names, str):
+        names = [names]
     if isinstance(names, list) and names and isinstance(names[0], str) and names[0]:
         return names[0][:200]
     return str(config["model_type"])[:200]

@@ -1,24 +1,32 @@
 """Between text and tokens: the chat template, where a stream stops, and the text that is scored."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
-from jinja2 import TemplateError
-
+from harness.base.errors import ModelError
+from harness.base.library_errors import told_in_one_line
+from harness.models.sandbox.sandbox import ask
+from harness.models.tokenizer import REMEDY
 from reports.records.measurement import StopReason
 from reports.records.plan import StopRules
-from reports.untrusted.one_line import one_line
 from workloads.base import PromptStyle, StopPolicy, Turn
 
 TURN_END_TOKENS = ("<|im_end|>", "<end_of_turn>", "<turn|>", "<|eot_id|>", "<|end|>")
 """How models that chat mark the end of their turn (ChatML, Gemma 3, Gemma 4, Llama 3, Phi)."""
+COMPLETION = "ask without it, with --set workload.prompt_style=completion"
+
+
+class RefusedTurnsError(ModelError, ValueError):
+    """A chat template that cannot be rendered for these turns: theirs or its own fault, which nobody can tell."""
 
 
 class ModelText:
     """A verifier's tokenizer (of transformers, wrapped by mlx-lm or not) as workloads and the runner need it."""
 
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, tokenizer: Any, vocab: int | None = None) -> None:
+        """`vocab`: rows that the model has for tokens, if it is known."""
+        self._tokenizer, self._vocab = tokenizer, vocab
 
     @property
     def has_chat_template(self) -> bool:
@@ -31,7 +39,8 @@ class ModelText:
         bos = self._tokenizer.bos_token
         if not bos:
             return ""
-        adds = list(self._tokenizer.encode("x"))[:1] == [self._tokenizer.bos_token_id]
+        with self._told():
+            adds = list(self._tokenizer.encode("x"))[:1] == [self._tokenizer.bos_token_id]
         return str(bos) if adds else ""
 
     def style(self, wanted: str) -> PromptStyle:
@@ -43,24 +52,51 @@ class ModelText:
     def chat_text(self, turns: Sequence[Turn]) -> str:
         """The prompt of a conversation, ending where the assistant's answer begins.
 
+        A template that came with the model is rendered in a process apart; one that is code of mlx-lm's runs here.
+
         Raises:
-            ValueError: the model came without a template for turns, or its template refuses these.
+            ValueError: the model came without a template for turns.
+            RefusedTurnsError: the template cannot be rendered, takes too long, or makes too much of them.
         """
         if not self.has_chat_template:
             raise ValueError("the model has no chat template; give text instead")
         messages = [turn._asdict() for turn in turns]
+        tokenizer = self._tokenizer
+        if getattr(tokenizer, "_chat_template", None) is not None:
+            with self._told():
+                return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+        thinking = {"enable_thinking": tokenizer.has_thinking} if hasattr(tokenizer, "has_thinking") else {}
         try:
-            return str(self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
-        except TemplateError as error:
-            raise ValueError(f"the model's chat template refuses them: {one_line(str(error))}") from error
+            with self._told():
+                template = tokenizer.get_chat_template()
+            variables = tokenizer.special_tokens_map | thinking
+            text = str(ask("render", template=template, messages=messages, variables=variables)["text"])
+            if turns[-1].content.strip() not in text:
+                raise ModelError("it leaves out what is asked")
+            return text
+        except ModelError as error:
+            raise RefusedTurnsError(f"the model's chat template cannot be used: {error}: {COMPLETION}") from error
 
     def encode(self, text: str) -> list[int]:
-        """Token ids, special tokens in the text recognised, none added."""
-        return [int(token) for token in self._tokenizer.encode(text, add_special_tokens=False)]
+        """Token ids, special tokens in the text recognised, none added.
+
+        Raises:
+            ModelError: the tokenizer raises, or gives a token that the model has no row for.
+        """
+        with self._told():
+            tokens = [int(token) for token in self._tokenizer.encode(text, add_special_tokens=False)]
+        if self._vocab is not None and max(tokens, default=0) >= self._vocab:
+            raise ModelError(f"{self._name}: gives token {max(tokens)} to a model of {self._vocab} tokens: {REMEDY}")
+        return tokens
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Text of the tokens, special ones left out."""
-        return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
+        """Text of the tokens, special ones left out.
+
+        Raises:
+            ModelError: the tokenizer raises.
+        """
+        with self._told():
+            return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
 
     def stop_tokens(self, policy: StopPolicy) -> dict[int, StopReason]:
         """Ids that end a stream, with the reason each stands for; empty when the full budget is decoded."""
@@ -84,6 +120,13 @@ class ModelText:
         ends = self.end_tokens()
         cut = next((index for index, token in enumerate(tokens) if token in ends), len(tokens))
         return self.decode(tokens[:cut])
+
+    @property
+    def _name(self) -> str:
+        return f"{getattr(self._tokenizer, 'name_or_path', '') or 'the model'}: its tokenizer"
+
+    def _told(self) -> AbstractContextManager[None]:
+        return told_in_one_line(self._name, REMEDY)
 
 
 def stop_rules(policy: StopPolicy) -> StopRules:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.base.errors import EngineError, OutputError, UsageError
+from harness.base.errors import EngineError, ModelError, OutputError, UsageError
 from harness.base.pauses import watching
 from harness.base.progress import Progress
 from harness.engines.codec_scores import Answers, StreamLimit
@@ -67,6 +67,8 @@ def _run(plan: CodecPlan, preset: CodecPreset, loaded: LoadedModels, out: Path, 
     workload = workload_of(plan, loaded.text)
     try:
         prompts = workload.prompts(loaded.text)
+    except ModelError:
+        raise
     except ValueError as error:
         raise UsageError(f"preset {preset.name}: {error}") from error
     loaded.tell_unverified()

@@ -153,7 +153,7 @@ def load_models(model: str, others: Sequence[NamedModel] = ()) -> LoadedModels:
     return LoadedModels(
         verifier=verifier,
         models=(model_info(resolved, "verifier"), *infos),
-        text=ModelText(verifier.tokenizer),
+        text=ModelText(verifier.tokenizer, verifier.architecture.vocab),
         device=device_name(),
         blas=blas_name(),
         blas_threads=blas_threads(),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.clock import now
-from harness.base.errors import OutputError, UsageError
+from harness.base.errors import ModelError, OutputError, UsageError
 from harness.base.pauses import PauseWatch, watching
 from harness.base.progress import Progress
 from harness.engines.base import Block, DecodeLimit, Engine
@@ -116,6 +116,8 @@ def prepare(plan: RunPlan, loaded: LoadedModels) -> Prepared:
     workload = workload_of(plan, loaded.text)
     try:
         prompts = workload.prompts(loaded.text)
+    except ModelError:
+        raise
     except ValueError as error:
         raise UsageError(f"preset {preset.name}: {error}") from error
     policy = StopPolicy(ignore_turn_stop=preset.ignore_turn_stop)

@@ -6,8 +6,11 @@ from typing import Any
 
 import transformers
 
-from harness.base.errors import ModelError, UsageError
+from harness.base.errors import UsageError
+from harness.base.library_errors import told_in_one_line
+from harness.models.folder.model_folder import open_folder
 from harness.models.model_text import TURN_END_TOKENS
+from harness.models.tokenizer import library_options, open_tokenizer
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,10 @@ def shape_of(folder: Path) -> VerifierShape:
     Raises:
         ModelError: transformers cannot open them.
     """
-    try:
-        config: Any = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
-        tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ModelError(f"{folder}: transformers cannot open it, so it cannot be trained for: {reason}") from error
+    opened = open_folder(folder)
+    tokenizer = open_tokenizer(opened)
+    with told_in_one_line(f"{folder}: transformers cannot open it", "so it cannot be trained for"):
+        config: Any = transformers.AutoConfig.from_pretrained(folder, **library_options(opened))
     used = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id}
     spare = {
         int(index)

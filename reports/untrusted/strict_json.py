@@ -45,7 +45,7 @@ def parse(data: bytes) -> Document:
             2**53) are refused by the records, which can name the field.
     """
     data = data.removeprefix(BYTE_ORDER_MARK)
-    _check_shape(_shape(data))
+    check_shape(data, MAX_VALUES)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -94,14 +94,23 @@ def _skip_space(text: str, start: int) -> int:
     return space.end() if space is not None else start
 
 
-def _shape(data: bytes) -> bytes:
+def check_shape(data: bytes, max_values: int) -> None:
+    """See that a document is neither too deep nor of too many values, without parsing it.
+
+    Raises:
+        StrictJsonError: it is, or its brackets do not match.
+    """
+    _check_shape(_shape(data, max_values), max_values)
+
+
+def _shape(data: bytes, max_values: int) -> bytes:
     """The brackets and commas of `data` that stand in no string; exact wherever it is JSON, and what is not is refused
     by the parser."""
     if b"\\" in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     shape = data.translate(None, _NO_SHAPE)
-    if shape.count(b'"') > 4 * MAX_VALUES:  # a value is at most two strings, its key and itself
-        raise StrictJsonError(f"more than {MAX_VALUES} values")
+    if shape.count(b'"') > 4 * max_values:  # a value is at most two strings, its key and itself
+        raise StrictJsonError(f"more than {max_values} values")
     shape = shape.replace(b'""', b"")  # most strings; two that touch become one, since what parted them is gone
     return _STRING.sub(b"", shape) if b'"' in shape else shape
 
@@ -112,16 +121,16 @@ def values_in(data: bytes) -> int:
     Raises:
         StrictJsonError: far more than `MAX_VALUES`.
     """
-    return _values(_shape(data))
+    return _values(_shape(data, MAX_VALUES))
 
 
 def _values(shape: bytes) -> int:
     return 1 + shape.count(b",") + shape.count(b"[") + shape.count(b"{")
 
 
-def _check_shape(shape: bytes) -> None:
-    if _values(shape) > MAX_VALUES:
-        raise StrictJsonError(f"more than {MAX_VALUES} values")
+def _check_shape(shape: bytes, max_values: int) -> None:
+    if _values(shape) > max_values:
+        raise StrictJsonError(f"more than {max_values} values")
     brackets = shape.translate(None, b",")
     for _ in range(MAX_DEPTH):
         # Innermost pairs vanish, so each round takes one level off, in C and without recursion.

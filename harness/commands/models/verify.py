@@ -7,12 +7,14 @@ import typer
 
 from harness.base.errors import ModelError
 from harness.commands.models.printing import Json, as_run, figures
+from harness.commands.trust_option import TrustCode
 from reports.untrusted.one_line import one_line
 
 
 def command(
     name: Annotated[str, typer.Argument(help="A known name, a model folder, ${ENV:VARIABLE} or a hub id.")],
     json_output: Json = False,
+    trust_code: TrustCode = False,
 ) -> None:
     """Compare the logits of a model with those of transformers on a fixed text, and record the result.
 

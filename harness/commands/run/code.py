@@ -6,6 +6,7 @@ import typer
 
 from harness.commands.run.eval import execute
 from harness.commands.run.options import BlockSize, Dry, Items, Json, Model, Out, Repeats, Samples, Seed, choice
+from harness.commands.trust_option import TrustCode
 from harness.engines.spec import Graph
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import preset_of_flags
@@ -34,6 +35,7 @@ def command(
     out: Out = None,
     json_output: Json = False,
     dry: Dry = False,
+    trust_code: TrustCode = False,
 ) -> None:
     """Decode code continuations speculatively, beside the oracle and a drafter whose tokens are permuted."""
     proposer: dict[str, Any] = {"kind": drafter, "block_size": block_size}

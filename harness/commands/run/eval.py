@@ -12,6 +12,7 @@ from harness.commands.run.dry_run import print_plans
 from harness.commands.run.options import Dry, Json, Out
 from harness.commands.run.output import choose_output
 from harness.commands.run.printing import print_outcomes
+from harness.commands.trust_option import TrustCode
 from harness.plans.companions import path_beside, plans_beside, settled
 from harness.plans.kinds import plan_of, run_plan
 from harness.plans.plan import Plan
@@ -35,6 +36,7 @@ def command(
     out: Out = None,
     json_output: Json = False,
     dry: Dry = False,
+    trust_code: TrustCode = False,
 ) -> None:
     """Run a preset and print the headlines it carries; the rest is WITHHELD, with reasons."""
     overrides = list(set_ or ())

@@ -6,6 +6,7 @@ import typer
 
 from harness.commands.run.eval import execute
 from harness.commands.run.options import Dry, Json, Model, Out, Samples, Seed
+from harness.commands.trust_option import TrustCode
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import preset_of_flags
 
@@ -23,6 +24,7 @@ def command(
     out: Out = None,
     json_output: Json = False,
     dry: Dry = False,
+    trust_code: TrustCode = False,
 ) -> None:
     """Measure what codecs of the K/V cache store, lose and still recall; identity and affine4 are always there."""
     document = {

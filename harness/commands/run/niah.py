@@ -7,6 +7,7 @@ import typer
 from harness.base.errors import UsageError
 from harness.commands.run.eval import execute
 from harness.commands.run.options import Dry, Json, Model, Out, Repeats, Samples, Seed, choice
+from harness.commands.trust_option import TrustCode
 from harness.engines.spec import LAYER_NAMES, Eviction
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import preset_of_flags
@@ -33,6 +34,7 @@ def command(
     out: Out = None,
     json_output: Json = False,
     dry: Dry = False,
+    trust_code: TrustCode = False,
 ) -> None:
     """Needle recall of one restoration mode beside the control that must fail."""
     bounded = {"exact_layers": parse_layers(exact_layers), "sink": sink, "window": window, "eviction": eviction}

@@ -6,6 +6,7 @@ import typer
 
 from harness.commands.run.eval import execute
 from harness.commands.run.options import BlockSize, Dry, Items, Json, Model, Out, Samples, Seed, choice
+from harness.commands.trust_option import TrustCode
 from harness.engines.spec import Dtype
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import preset_of_flags
@@ -28,6 +29,7 @@ def command(
     out: Out = None,
     json_output: Json = False,
     dry: Dry = False,
+    trust_code: TrustCode = False,
 ) -> None:
     """Compare the drafter's two runtimes token by token; agreement unlocks throughput claims for its weights."""
     reference = RECORDED if recorded else DFLASH_TORCH.kind

@@ -10,6 +10,7 @@ import typer
 from harness.base.errors import CannotRunError, UsageError
 from harness.base.remedies import TORCH_REMEDY
 from harness.commands.train.printing import command_line, kept, print_line
+from harness.commands.trust_option import TrustCode
 
 if TYPE_CHECKING:
     from harness.training.drafter.train import DrafterJob
@@ -59,6 +60,7 @@ def command(
     held_out_samples: Annotated[int, typer.Option(min=1, max=256)] = 12,
     held_out_items: Annotated[int, typer.Option(min=2, max=56)] = 12,
     seed: Annotated[int, typer.Option(min=0)] = 7,
+    trust_code: TrustCode = False,
 ) -> None:
     """A DFlash drafter, from the verifier's greedy continuations of a corpus. Stop it at any time; run it again to go
     on."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.commands.train.printing import command_line, kept, print_line
+from harness.commands.trust_option import TrustCode
 
 if TYPE_CHECKING:
     from harness.models.f_theta_folder import FThetaManifest
@@ -33,6 +34,7 @@ def command(
         bool, typer.Option("--recall-only", help="Fit nothing: try what OUT holds and say so in its manifest.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**31)] = 7,
+    trust_code: TrustCode = False,
 ) -> None:
     """An f_theta by ridge regression, and by descent on the verifier's logits after it. Stop it at any time; the same
     command goes on. More --texts add to a finished run."""

@@ -1,7 +1,6 @@
 """The reference a loaded verifier is held to: transformers in float32 over the weights of the same folder."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,15 @@ import transformers
 from torch import Tensor, nn
 
 from harness.base.errors import ModelError
+from harness.base.library_errors import told_in_one_line
 from harness.engines.torch.stored import StoredWeights
 from harness.engines.torch.streamed import on_meta, streamed, units
 from harness.engines.torch.tensor_names import Piece, pieces_of
+from harness.models.folder.model_folder import open_folder
+from harness.models.tokenizer import library_options
 
 SHOWN = 3
 """Tensors that did not fit which an error names."""
-FAILURES = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError)
 
 
 @dataclass(frozen=True)
@@ -71,40 +72,26 @@ class Reference:
         return filled
 
 
-def open_tokenizer(folder: Path) -> Any:
-    """The tokenizer of `folder` as transformers reads it.
-
-    Raises:
-        ModelError: it cannot be opened.
-    """
-    with _one_line(folder):
-        return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-
-
 def open_reference(folder: Path) -> Reference:
     """The reference for the model in `folder`, of which it runs the text model alone; reads no weights yet.
 
     Raises:
         ModelError: transformers does not know the architecture, or the stored tensors are not those it has.
     """
+    options = library_options(open_folder(folder))
     with _one_line(folder), on_meta():
-        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        config = transformers.AutoConfig.from_pretrained(folder, **options)
         model = transformers.AutoModelForCausalLM.from_config(
-            config.get_text_config(), dtype=torch.float32, trust_remote_code=False
+            config.get_text_config(), dtype=torch.float32, trust_remote_code=options["trust_remote_code"]
         )
     stored = StoredWeights(folder)
     return Reference(model.eval(), stored, _sources(folder, model, stored))
 
 
-@contextmanager
-def _one_line(folder: Path) -> Iterator[None]:
+def _one_line(folder: Path) -> AbstractContextManager[None]:
     """Tell in one line what transformers does not like."""
     transformers.utils.logging.set_verbosity_error()
-    try:
-        yield
-    except FAILURES as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ModelError(f"{folder}: transformers cannot run it, so there is no reference: {reason}") from error
+    return told_in_one_line(f"{folder}: transformers cannot run it", "so there is no reference for it")
 
 
 def _sources(folder: Path, model: nn.Module, stored: StoredWeights) -> dict[str, TensorSource]:

@@ -26,12 +26,20 @@ GENERATION = "generation_config.json"
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """A folder that was inspected. `code` is what of it may run, which the user trusts: empty unless they said so."""
+    """A folder that was inspected.
+
+    `settings` are its configs by file; `code` is what of it may run and the user trusts, empty unless they said so.
+    """
 
     path: Path
-    config: dict[str, Any]
+    settings: dict[str, dict[str, Any]]
     weights: tuple[WeightFile, ...]
     code: tuple[str, ...] = ()
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What config.json says."""
+        return self.settings[CONFIG]
 
 
 def open_folder(path: Path) -> ModelFolder:
@@ -55,7 +63,7 @@ def open_folder(path: Path) -> ModelFolder:
     for name in {CONFIG, GENERATION} & settings.keys():
         check_stops(path / name, settings[name])
     _check_memory(path, weights)
-    return ModelFolder(path, settings[CONFIG], weights, code)
+    return ModelFolder(path, settings, weights, code)
 
 
 def _no_folder(path: Path) -> str:
@@ -63,7 +71,7 @@ def _no_folder(path: Path) -> str:
         return f"{path}: a GGUF file, which K3 does not run: name the folder of the model's safetensors"
     if path.is_file():
         return f"{path}: a file, no model folder: name the folder it lies in"
-    return f"{path}: no such model folder"
+    return f"{path}: no such model folder: see `k3 models list`"
 
 
 def _list(path: Path) -> list[str]:

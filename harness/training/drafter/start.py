@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 from harness.base.errors import ModelError
 from harness.engines.draft_vocab import TENSOR
 from harness.models.folder.digest import weights_digest
+from harness.models.folder.files import SETTINGS_LIMIT, read_file
 from harness.training.drafter.export import MANIFEST, WEIGHTS
 from harness.training.drafter.net import DrafterNet
 from harness.training.drafter.recipe import DrafterManifest
@@ -45,8 +46,8 @@ def read_start(folder: Path, verifier: str) -> Start:
     """
     path = folder / MANIFEST
     try:
-        manifest = DrafterManifest.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
+        manifest = DrafterManifest.model_validate_json(read_file(path, SETTINGS_LIMIT))
+    except ValidationError as error:
         raise ModelError(f"{path}: not the manifest of a drafter K3 trained; start from another folder") from error
     if manifest.verifier_weights != verifier:
         raise ModelError(f"{path}: for another verifier, {manifest.verifier}; start from a drafter of this one")

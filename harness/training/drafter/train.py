@@ -108,7 +108,7 @@ def make_corpus(job: DrafterJob, verifier: TorchVerifier, told: Callable[[str], 
 
 def corpus_of(job: DrafterJob, verifier: TorchVerifier) -> Corpus:
     """The prompts that the verifier is asked to continue."""
-    return Corpus(job.corpus, ModelText(verifier.tokenizer), job.texts)
+    return Corpus(job.corpus, ModelText(verifier.tokenizer, len(verifier.table)), job.texts)
 
 
 def recipe_of(job: DrafterJob, verifier: TorchVerifier) -> Recipe:

@@ -15,6 +15,9 @@ import transformers
 from torch import Tensor
 
 from harness.base.errors import ModelError
+from harness.base.library_errors import told_in_one_line
+from harness.models.folder.model_folder import open_folder
+from harness.models.tokenizer import library_options, open_tokenizer
 
 ROWS = 1024
 """Positions of which the logits over the whole vocabulary are in memory at a time."""
@@ -45,14 +48,12 @@ class TorchVerifier:
         """
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
-        try:
-            self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        opened = open_folder(folder)
+        self.tokenizer: Any = open_tokenizer(opened)
+        with told_in_one_line(f"{folder}: transformers cannot open it", "so it cannot be trained for"):
             model: Any = transformers.AutoModelForCausalLM.from_pretrained(
-                folder, dtype=dtype, local_files_only=True, use_safetensors=True
+                folder, dtype=dtype, use_safetensors=True, **library_options(opened)
             )
-        except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise ModelError(f"{folder}: transformers cannot open it, so it cannot be trained for: {reason}") from error
         self._model = model.eval().to(device)
         self._body = self._model.base_model
         if not hasattr(self._body, "layers") or self._model.get_output_embeddings() is None:

@@ -31,10 +31,13 @@ class RecallTrial:
         Raises:
             UsageError: haystacks in which every needle lies in the window of the question.
         """
-        self._verifier, self._text, self._lines = verifier, ModelText(verifier.tokenizer), lines
+        self._verifier, self._lines = verifier, lines
+        self._text = ModelText(verifier.tokenizer, verifier.architecture.vocab)
         haystacks = Niah(lines, count, SEED, SINK, WINDOW, self._text.style("auto"))
         try:
             made = haystacks.prompts(self._text)
+        except ModelError:
+            raise
         except ValueError as error:
             raise UsageError(
                 f"--recall-prompts: {lines} lines hold no needle outside the window; use more --lines"

@@ -111,7 +111,7 @@ def prepare(job: FThetaJob, told: Told) -> FThetaTraining:
     layer, layers = job.recipe.proposer_layer, verifier.architecture.layers
     if not 0 <= layer < layers:
         raise UsageError(f"--proposer-layer: there is no layer {layer}; the verifier has 0 to {layers - 1}")
-    text = ModelText(verifier.tokenizer)
+    text = ModelText(verifier.tokenizer, verifier.architecture.vocab)
     trial = RecallTrial(verifier, job.recipe.lines, job.recall_prompts) if job.recall_prompts else None
     cuts = tuple(TrainingText(tuple(text.encode(piece.text)), piece.name) for piece in job.texts)
     corpus = FThetaTexts(job.recipe.seed, job.recipe.lines, text.style("auto"), text, cuts)

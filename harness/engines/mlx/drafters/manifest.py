@@ -1,11 +1,11 @@
 """What the manifest beside a drafter's weights promises, held against the weights and the verifier at hand."""
 
-import json
 from pathlib import Path
 
 from harness.base.errors import EngineError, ModelError
 from harness.engines.mlx.verifier.load import Verifier
 from harness.models.folder.digest import weights_digest
+from harness.models.folder.files import read_object
 
 MANIFEST = "manifest.json"
 
@@ -22,10 +22,10 @@ def check_manifest(folder: Path, weights: str, verifier: Verifier) -> None:
     path = folder / MANIFEST
     if not path.exists():
         return
+    stated = read_object(path)
     try:
-        stated = json.loads(path.read_bytes())
         meant, trained_for, name = stated["weights"], stated["verifier_weights"], stated["verifier"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except KeyError as error:
         raise ModelError(f"{path}: not the manifest of a drafter: train it again, or delete the file") from error
     if meant != weights:
         raise ModelError(f"{path}: weights: means {str(meant)[:23]}, the files are {weights[:23]}: not of one drafter")

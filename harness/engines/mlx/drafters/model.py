@@ -1,6 +1,7 @@
 """The `model` drafter: a small autoregressive model of the same vocabulary, as in mlx-lm's speculative decoding."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,15 +24,33 @@ AHEAD = 2
 was accepted whole, and the verifier's token that a block without drafts committed."""
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Rows for tokens of a draft model and of its verifier. Models of one tokenizer are padded to different counts; no
+    text has the tokens of the padding."""
+
+    draft: int
+    verifier: int
+
+    @property
+    def shared(self) -> int:
+        """Rows that both have: what may be drafted."""
+        return min(self.draft, self.verifier)
+
+    def readable(self, tokens: Sequence[int]) -> mx.array:
+        """Tokens as the draft model reads them, (n,); one that it has no row for is read as its last."""
+        return mx.array([min(token, self.draft - 1) for token in tokens], mx.int32)
+
+
 class ModelDraft:
     """One stream in the small model's cache, on the all-KVCache layout so that any rejected draft can be trimmed.
 
     The cache holds the context up to `pending`, then whatever was drafted and not yet decided.
     """
 
-    def __init__(self, model: Any, chunk: int) -> None:
+    def __init__(self, model: Any, chunk: int, rows: "Rows") -> None:
         self.counters = DraftCounters()
-        self._model, self._chunk = model, chunk
+        self._model, self._chunk, self._rows = model, chunk, rows
         self._caches = plain_caches(model)
         self._pending: list[int] = []
         self._read: list[int] = []
@@ -48,13 +67,13 @@ class ModelDraft:
 
     def propose_lazily(self, last: int, limit: int) -> mx.array:
         """The same, (limit,), dispatched but not waited for: each forward takes the token before from the graph."""
-        fed = mx.array([*self._pending, last], mx.int32)
+        fed = self._rows.readable([*self._pending, last])
         self._read = [last]
         self._pending = []
         drafts: list[mx.array] = []
         for _ in range(limit):
             logits = self._model(fed[None], cache=self._caches)
-            fed = mx.argmax(logits[0, -1:], axis=-1).astype(mx.int32)
+            fed = mx.argmax(logits[0, -1:, : self._rows.shared], axis=-1).astype(mx.int32)
             mx.async_eval(fed)
             drafts.append(fed)
         self._undecided = mx.concatenate(drafts)
@@ -79,7 +98,8 @@ class ModelDraft:
     def _catch_up(self) -> None:
         """Read what is pending, in chunks, as prefill does."""
         for start in range(0, len(self._pending), self._chunk):
-            self._model(mx.array([self._pending[start : start + self._chunk]]), cache=self._caches)
+            read = self._rows.readable(self._pending[start : start + self._chunk])
+            self._model(read[None], cache=self._caches)
             mx.eval([cache.state for cache in self._caches])
         self._pending = []
 
@@ -98,9 +118,12 @@ class ModelDrafter:
         Raises:
             EngineError: another vocabulary, or caches that cannot be trimmed exactly.
         """
-        own, theirs = drafting.architecture.vocab, verifier.architecture.vocab
-        if own != theirs:
-            raise EngineError(f"drafter: a vocabulary of {own} tokens, the verifier's has {theirs}")
+        self._rows = Rows(drafting.architecture.vocab, verifier.architecture.vocab)
+        if self._rows.draft != self._rows.verifier and not _one_vocabulary(drafting, verifier, self._rows.shared):
+            raise EngineError(
+                f"drafter: a vocabulary of {self._rows.draft} tokens, the verifier's has {self._rows.verifier}, "
+                "and that is no padding: their tokenizers differ"
+            )
         self.weights, self.dtype = weights, drafting.architecture.dtype
         self.model, self._chunk = drafting.model, chunk
         plain_caches(self.model)
@@ -125,7 +148,15 @@ class ModelDrafter:
 
     def begin(self) -> ModelDraft:
         """An empty cache."""
-        return ModelDraft(self.model, self._chunk)
+        return ModelDraft(self.model, self._chunk, self._rows)
+
+
+def _one_vocabulary(drafting: Verifier, verifier: Verifier, rows: int) -> bool:
+    """Both have the same tokenizer, whose every token has one of `rows`."""
+    if drafting.tokenizer is None or verifier.tokenizer is None:
+        return False
+    ours: dict[str, int] = drafting.tokenizer.get_vocab()
+    return ours == verifier.tokenizer.get_vocab() and max(ours.values(), default=0) < rows
 
 
 def _round(drafting: Verifier, bits: int) -> None:

@@ -7,7 +7,9 @@ import mlx.core as mx
 from mlx_lm.models.cache import KVCache, RotatingKVCache, make_prompt_cache
 
 from harness.base.errors import ModelError
+from harness.base.library_errors import told_in_one_line
 from harness.engines.cache_formula import CacheLayer
+from harness.models.info import architecture
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,17 @@ def read_architecture(model: Any, config: dict[str, Any], eos_ids: set[int]) -> 
     """Run one token through `model` with its native cache and read off what the cache then holds.
 
     Raises:
-        ModelError: a layer caches something else than K/V (a recurrent or latent state).
+        ModelError: it cannot run, or a layer caches something else than K/V (a recurrent or latent state).
     """
-    caches = make_prompt_cache(model)
-    logits = model(mx.array([[0]]), cache=caches)
-    mx.eval(logits, [cache.state for cache in caches])
+    with told_in_one_line(f"a {config['model_type']} of this config cannot run", "take the config of these weights"):
+        caches = make_prompt_cache(model)
+        logits = model(mx.array([[0]]), cache=caches)
+        mx.eval(logits, [cache.state for cache in caches])
     cache_layers = tuple(_cache_layer(index, cache) for index, cache in enumerate(caches))
     windows = {layer.native_window for layer in cache_layers if layer.native_window is not None}
     _, kv_heads, _, head_dim = caches[0].keys.shape
     return Architecture(
-        name=(config.get("architectures") or [config["model_type"]])[0],
+        name=architecture(config),
         layers=len(cache_layers),
         layer_types=tuple(layer.kind for layer in cache_layers),
         sliding_window=max(windows, default=None),

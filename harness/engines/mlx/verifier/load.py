@@ -1,18 +1,20 @@
 """Loads a verifier from a folder that holds an mlx-lm or transformers model."""
 
-import json
+import glob
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from mlx_lm.utils import load_model, load_tokenizer
 
 from harness.base.errors import ModelError
+from harness.base.library_errors import told_in_one_line
 from harness.engines.mlx.device import raise_wired_limit
 from harness.engines.mlx.verifier.architecture import Architecture, read_architecture
 from harness.engines.rope import rope_overrides
-
-FAILURES = (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError, AssertionError)
+from harness.models.folder.model_folder import open_folder
+from harness.models.tokenizer import check_tokenizer, library_options
 
 
 @dataclass(frozen=True)
@@ -28,39 +30,22 @@ class Verifier:
 
 
 def load_verifier(folder: Path) -> Verifier:
-    """Load weights and tokenizer; nothing is fetched.
+    """Load weights and tokenizer; nothing is fetched, and no code of the folder is run unless the user trusts it.
 
     Raises:
-        ModelError: no such folder, config or weights missing or unreadable (a Git-LFS pointer, a truncated file),
-            an architecture mlx-lm does not know, or weights that do not fit it.
+        ModelError: as `open_folder` and `check_tokenizer`; an architecture mlx-lm does not know, weights that do not
+            fit it, or a tokenizer that mlx-lm cannot open.
     """
     raise_wired_limit()
-    config = _read_config(folder)
-    overrides = rope_overrides(config)
-    try:
-        model, merged = load_model(folder, model_config=overrides)
-        tokenizer = load_tokenizer(folder, eos_token_ids=merged.get("eos_token_id"))
-        architecture = read_architecture(model, merged, set(tokenizer.eos_token_ids))
-    except FAILURES as error:
-        raise ModelError(f"{folder}: cannot be loaded: {_first_line(error)}; fetch the model again") from error
+    opened = open_folder(folder)
+    if glob.escape(str(folder)) != str(folder):
+        raise ModelError(f"{folder}: mlx-lm finds no weights where a path has one of [ ] * ?: rename the folder")
+    check_tokenizer(opened)
+    version = metadata.version("mlx-lm")
+    with told_in_one_line(f"{folder}: mlx-lm {version} cannot load it", "see whether config.json is of these weights"):
+        model, merged = load_model(
+            folder, model_config=rope_overrides(opened.config), trust_remote_code=bool(opened.code)
+        )
+        tokenizer = load_tokenizer(folder, library_options(opened), eos_token_ids=merged.get("eos_token_id"))
+    architecture = read_architecture(model, merged, set(tokenizer.eos_token_ids))
     return Verifier(model, tokenizer, architecture, folder)
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    """config.json of a model folder, with the one key everything else hangs on."""
-    path = folder / "config.json"
-    if not folder.is_dir():
-        raise ModelError(f"{folder}: no such model folder; see `k3 models list`")
-    try:
-        config = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: cannot be read: {_first_line(error)}; fetch the model again") from error
-    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
-        raise ModelError(f"{path}: model_type: missing; this is no model mlx-lm can load")
-    return config
-
-
-def _first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0].rstrip(".")

@@ -36,7 +36,7 @@ def test_what_a_manifest_means_is_checked(kind: str, tmp_path: Path) -> None:
         with pytest.raises(error, match=reason) as caught:
             load_drafter(request, verifier)
         assert "\n" not in str(caught.value)
-    manifest.write_text("[]")
+    manifest.write_text("{}")
     with pytest.raises(ModelError, match="not the manifest of a drafter"):
         load_drafter(request, verifier)
     manifest.write_text(json.dumps(right))
