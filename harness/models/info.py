@@ -30,6 +30,7 @@ def model_info(model: ResolvedModel, role: Role) -> ModelInfo:
         weights=model.weights,
         config=model.identity.config,
         tokenizer=model.identity.tokenizer,
+        code=folder.code or None,
         architecture=architecture(config),
         layer_types=layer_types(config),
         quantisation=model.quantisation or _quantisation(config),

@@ -62,6 +62,9 @@ class ModelInfo(Record):
     weights: Digest | None = None
     config: Digest | None = Field(None, description="Of the files that say what its weights make")
     tokenizer: Digest | None = Field(None, description="Of the tokenizer's files, chat template included")
+    code: tuple[Name, ...] | None = Field(
+        None, description="What of its folder may run code, by file and field; allowed by --trust-code alone"
+    )
     architecture: Name | None = None
     layer_types: tuple[Name, ...] | None = None
     quantisation: Name | None = None

@@ -19,5 +19,8 @@ CASES: dict[str, RuleCase] = {
     "PROVENANCE_MISSING": measured(niah, lambda report: report.replace(preset=None), "preset"),
     "DIRTY_TREE": measured(niah, lambda report: set_source(report, dirty=True), "provenance/source/dirty"),
     "MODEL_UNIDENTIFIED": measured(niah, lambda report: set_verifier(report, weights=None), f"{VERIFIER}/weights"),
+    "MODEL_CODE_TRUSTED": measured(
+        niah, lambda report: set_verifier(report, code=("config.json: model_file",)), f"{VERIFIER}/code"
+    ),
     "MODEL_UNFAITHFUL": measured(niah, unfaithful, f"{VERIFIER}/faithfulness/argmax_agreement"),
 }
