@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.base.errors import ModelError
-from harness.base.library_errors import told_in_one_line
 from harness.base.progress import Progress, silent
 from harness.base.remedies import TORCH_REMEDY
 from harness.checks.reference_logits import compare_recorded, recorded_reference
@@ -27,6 +26,7 @@ from harness.models.faithfulness import fixed_text, store_faithfulness, text_dig
 from harness.models.folder.identity import identity_of
 from harness.models.folder.model_folder import open_folder
 from harness.models.gguf.gguf_file import FloatArray
+from harness.models.library_errors import told_in_one_line
 from harness.models.tokenizer import REMEDY, open_tokenizer
 from reports.records.provenance import AsRun, Faithfulness
 

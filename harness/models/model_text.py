@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from harness.base.errors import ModelError
-from harness.base.library_errors import told_in_one_line
+from harness.models.library_errors import told_in_one_line
 from harness.models.sandbox.sandbox import ask
 from harness.models.tokenizer import REMEDY
 from reports.records.measurement import StopReason

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import ModelError
-from harness.base.library_errors import told_in_one_line
 from harness.base.trust import FLAG
 from harness.models.cache import cache_root
 from harness.models.faithfulness import fixed_text
@@ -16,6 +15,7 @@ from harness.models.folder.digest import file_digest
 from harness.models.folder.files import read_file
 from harness.models.folder.model_folder import ModelFolder
 from harness.models.folder.tokenizer_files import TEXT_LIMIT, require_vocabulary, tokenizer_files
+from harness.models.library_errors import told_in_one_line
 from harness.models.sandbox.sandbox import ask
 from reports.untrusted.strict_json import StrictJsonError, check_shape
 

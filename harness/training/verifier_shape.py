@@ -7,8 +7,8 @@ from typing import Any
 import transformers
 
 from harness.base.errors import UsageError
-from harness.base.library_errors import told_in_one_line
 from harness.models.folder.model_folder import open_folder
+from harness.models.library_errors import told_in_one_line
 from harness.models.model_text import TURN_END_TOKENS
 from harness.models.tokenizer import library_options, open_tokenizer
 

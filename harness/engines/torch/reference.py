@@ -11,11 +11,11 @@ import transformers
 from torch import Tensor, nn
 
 from harness.base.errors import ModelError
-from harness.base.library_errors import told_in_one_line
 from harness.engines.torch.stored import StoredWeights
 from harness.engines.torch.streamed import on_meta, streamed, units
 from harness.engines.torch.tensor_names import Piece, pieces_of
 from harness.models.folder.model_folder import open_folder
+from harness.models.library_errors import told_in_one_line
 from harness.models.tokenizer import library_options
 
 SHOWN = 3

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from harness.base.library_errors import reason_of
+from harness.models.library_errors import reason_of
 from harness.models.sandbox.bounds import BOUNDS, MOST_ADDED, Bound
 from reports.untrusted.one_line import one_line
 

@@ -15,8 +15,8 @@ import transformers
 from torch import Tensor
 
 from harness.base.errors import ModelError
-from harness.base.library_errors import told_in_one_line
 from harness.models.folder.model_folder import open_folder
+from harness.models.library_errors import told_in_one_line
 from harness.models.tokenizer import library_options, open_tokenizer
 
 ROWS = 1024

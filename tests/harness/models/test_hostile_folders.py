@@ -9,13 +9,13 @@ from harness.cli import run
 from harness.models.folder.model_folder import open_folder
 from tests.harness.models.hostile_folders import CANARY, CODE, HOSTILE, TEMPLATES, random_hostile, write_good
 
-RUNS = frozenset({"no tokenizer_config.json", "generation_config is no JSON"})
+RUNS = frozenset({"no tokenizer_config.json", "generation_config is no JSON", "text to one token", "base is a list"})
 """What a library reads by other files or passes over; it may run, and must not end in a traceback."""
 
 
 def asked(folder: Path) -> int:
     """The exit code of a short needle run on the folder."""
-    flags = ["--samples=1", "--repeats=1", "--lines=5", "--max-new-tokens=2", f"--out={folder.parent / 'r.json'}"]
+    flags = ["--samples=1", "--repeats=1", "--lines=30", "--max-new-tokens=2", f"--out={folder.parent / 'r.json'}"]
     return run(["niah", f"--model={folder}", *flags])
 
 

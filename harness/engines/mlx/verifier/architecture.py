@@ -7,9 +7,9 @@ import mlx.core as mx
 from mlx_lm.models.cache import KVCache, RotatingKVCache, make_prompt_cache
 
 from harness.base.errors import ModelError
-from harness.base.library_errors import told_in_one_line
 from harness.engines.cache_formula import CacheLayer
 from harness.models.info import architecture
+from harness.models.library_errors import told_in_one_line
 
 
 @dataclass(frozen=True)

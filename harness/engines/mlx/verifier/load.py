@@ -9,11 +9,11 @@ from typing import Any
 from mlx_lm.utils import load_model, load_tokenizer
 
 from harness.base.errors import ModelError
-from harness.base.library_errors import told_in_one_line
 from harness.engines.mlx.device import raise_wired_limit
 from harness.engines.mlx.verifier.architecture import Architecture, read_architecture
 from harness.engines.rope import rope_overrides
 from harness.models.folder.model_folder import open_folder
+from harness.models.library_errors import told_in_one_line
 from harness.models.tokenizer import check_tokenizer, library_options
 
 
