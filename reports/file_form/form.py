@@ -17,9 +17,12 @@ Json = Any
 COLUMNS: dict[str, type[Record]] = {
     "plan.order": Run,
     "arms.*.measurements.*.speculation.rounds": Block,
+    "arms.*.paused.*.row.speculation.rounds": Block,
     "memory.arms.*.layers": LayerMemory,
     "kv_quant.oracle.*.energies": LayerEnergy,
     "kv_quant.arms.*.samples.*.layers": LayerError,
+    "kv_quant.paused.*.oracle.energies": LayerEnergy,
+    "kv_quant.paused.*.codecs.*.row.layers": LayerError,
 }
 """Lists that are written as columns, by their places (`*`: each of a list), with the record that they hold."""
 

@@ -5,6 +5,7 @@ from typing import Any
 from reports.file_form.form import COLUMNS
 from reports.file_form.streams import OF_STREAM
 from reports.records.measurement import Arm, Measurement
+from reports.records.record import Record
 
 Schema = dict[str, Any]
 REFERENCE = "#/$defs/"
@@ -13,11 +14,14 @@ REFERENCE = "#/$defs/"
 def in_file_form(schema: Schema) -> Schema:
     """`schema`, of a document that is records all the way down, changed to that of what is written from it."""
     definitions = schema["$defs"]
+    places: dict[type[Record], str] = {}
     for place, record in COLUMNS.items():
+        places.setdefault(record, place)  # a record in two places has one definition
+    for record, place in places.items():
         rows = _at(schema, definitions, place)
         rows.clear()
         rows["anyOf"] = [{"$ref": f"{REFERENCE}{record.__name__}Columns"}, {"type": "array", "maxItems": 0}]
-    for record in COLUMNS.values():
+    for record in places:
         definitions[f"{record.__name__}Columns"] = _columns(definitions.pop(record.__name__))
     row, arm = definitions[Measurement.__name__], definitions[Arm.__name__]
     shared = {name: row["properties"].pop(name) for name in OF_STREAM}

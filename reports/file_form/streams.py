@@ -1,5 +1,6 @@
 """What an arm's rows have in common, once: a repeat of a prompt emits the same stream and counts the same things."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from reports.file_form.form_error import FileFormError
@@ -20,18 +21,21 @@ def share_streams(arm: dict[str, Json]) -> dict[str, Json]:
     """The arm with its distinct streams listed, and their numbers in its rows."""
     numbers: dict[bytes, int] = {}
     streams: list[Json] = []
-    rows: list[Json] = []
-    for row in arm["measurements"]:
+
+    def shared(row: dict[str, Json]) -> dict[str, Json]:
         stream = {name: row[name] for name in OF_STREAM if name in row}
         if not stream:
-            rows.append(row)
-            continue
+            return row
         number = numbers.setdefault(json_bytes(stream), len(streams))
         if number == len(streams):
             streams.append(stream)
-        rows.append({"stream": number} | {name: value for name, value in row.items() if name not in stream})
-    others = {name: value for name, value in arm.items() if name != "measurements"}
-    return others | ({"streams": streams} if streams else {}) | {"measurements": rows}
+        return {"stream": number} | {name: value for name, value in row.items() if name not in stream}
+
+    rows = {"measurements": [shared(row) for row in arm["measurements"]]}
+    if "paused" in arm:
+        rows["paused"] = [paused | {"row": shared(paused["row"])} for paused in arm["paused"]]
+    others = {name: value for name, value in arm.items() if name not in rows}
+    return others | ({"streams": streams} if streams else {}) | rows
 
 
 def spread_streams(arm: dict[str, Json], room: Room, field: str) -> None:
@@ -46,10 +50,10 @@ def spread_streams(arm: dict[str, Json], room: Room, field: str) -> None:
         raise FileFormError(f"{field}.streams: must be a list, beside a list of measurements")
     texts = [_text_of(stream, f"{field}.streams.{number}") for number, stream in enumerate(streams)]
     named = set()
-    for place, row in enumerate(rows):
+    for where, row in _rows(arm, field):
         if not isinstance(row, dict) or "stream" not in row:
             continue
-        number, where = row.pop("stream"), f"{field}.measurements.{place}"
+        number = row.pop("stream")
         if type(number) is not int or not 0 <= number < len(streams):
             raise FileFormError(f"{where}.stream: is no number of one of the {len(streams)} streams")
         twice = next((name for name in streams[number] if name in row), None)
@@ -61,6 +65,15 @@ def spread_streams(arm: dict[str, Json], room: Room, field: str) -> None:
     unnamed = next((number for number in range(len(streams)) if number not in named), None)
     if unnamed is not None:
         raise FileFormError(f"{field}.streams.{unnamed}: no row is of this stream")
+
+
+def _rows(arm: dict[str, Json], field: str) -> Iterator[tuple[str, Json]]:
+    """The rows that count and those that a pause broke, each with its place."""
+    yield from ((f"{field}.measurements.{place}", row) for place, row in enumerate(arm["measurements"]))
+    paused = arm.get("paused")
+    for place, one in enumerate(paused if isinstance(paused, list) else ()):
+        if isinstance(one, dict):
+            yield f"{field}.paused.{place}.row", one.get("row")
 
 
 def _text_of(stream: Json, field: str) -> bytes:

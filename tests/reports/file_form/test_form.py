@@ -1,18 +1,36 @@
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from reports.file_form.form import COLUMNS, from_file_form, to_file_form
 from reports.reading import Invalid, evidence_of
+from reports.records.codec_rows import ArmSample, PausedSample
+from reports.records.measurement import Pause, PausedRow
 from reports.report import ReportError, parse_report, report_bytes
+from reports.schema import report_schema
 from tests.gate.edits import document
 from tests.gate.honest import Setup, measured_code, measured_kv_quant, measured_niah, measured_parity
 
-REPORTS = [
+PAUSE = Pause(asleep_s=30.0, stops=0)
+
+
+def with_paused_rows(report):
+    """The report of a run in which every arm had a pause, or every sample of a codec run."""
+    arms = tuple(arm.replace(paused=(PausedRow(row=arm.measurements[0], pause=PAUSE),)) for arm in report.arms)
+    result = report.kv_quant
+    if result is not None:
+        codecs = tuple(ArmSample(arm=arm.name, row=arm.samples[0]) for arm in result.arms)
+        result = result.replace(paused=(PausedSample(oracle=result.oracle[0], codecs=codecs, pause=PAUSE),))
+    return report.replace(arms=arms, kv_quant=result)
+
+
+PLAIN = [
     build(Setup(samples=2, repeats=2, suts=("identity",)))
     for build in (measured_niah, measured_code, measured_parity, measured_kv_quant)
 ]
+REPORTS = [*PLAIN, with_paused_rows(PLAIN[1]), with_paused_rows(PLAIN[3])]
 
 
 def written(report):
@@ -25,6 +43,16 @@ def test_records_come_back(report):
     made = to_file_form(document(report))
     assert from_file_form(made) or report.kind == "parity"
     assert made == document(report)
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind)
+def test_what_is_written_fits_the_schema(report):
+    assert list(jsonschema.Draft202012Validator(report_schema()).iter_errors(written(report))) == []
+
+
+def test_a_paused_row_names_the_stream_of_the_row_that_was_measured_again():
+    arm = written(REPORTS[4])["arms"][0]
+    assert arm["paused"][0]["row"]["stream"] == arm["measurements"][0]["stream"]
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind)
