@@ -34,15 +34,18 @@ def read_provenance(models: Sequence[ModelInfo], device: str, blas: str, blas_th
 def read_source(root: Path = ROOT) -> Source:
     """Git commit and dirty flag in a checkout, or in a wheel built from one, dirty if changed later.
 
-    Without a commit: version and digest of the installed files.
+    Without a commit: version and digest of the installed files. Beside that of a dirty checkout, too, the digest of
+    what runs: two edits of one commit are not the same code.
     """
     version, checkout = version_of("k3"), read_checkout(root)
     if checkout is not None:
-        return Source(git_commit=checkout.git_commit, dirty=checkout.dirty, version=version)
-    files, built = code_digest(root), read_built_from(root)
+        files = code_digest(root) if checkout.dirty else None
+        return Source(git_commit=checkout.git_commit, dirty=checkout.dirty, version=version, files=files)
+    installed, built = code_digest(root), read_built_from(root)
     if built is None:
-        return Source(version=version, files=files)
-    return Source(git_commit=built.git_commit, dirty=built.dirty or built.files != files, version=version, files=files)
+        return Source(version=version, files=installed)
+    dirty = built.dirty or built.files != installed
+    return Source(git_commit=built.git_commit, dirty=dirty, version=version, files=installed)
 
 
 def read_packages() -> tuple[Package, ...]:

@@ -110,3 +110,15 @@ def test_the_digest_moves_with_a_byte_of_code_and_with_nothing_else(checkout: Pa
     assert code_digest(checkout) == first
     edit(checkout)
     assert code_digest(checkout) != first
+
+
+def test_two_edits_of_one_commit_are_not_the_same_code(checkout: Path) -> None:
+    clean = read_source(checkout)
+    assert (clean.dirty, clean.files) == (False, None)
+    edit(checkout)
+    once = read_source(checkout)
+    assert once == read_source(checkout)
+    (checkout / "gate" / "a.py").write_text("x = 3\n")
+    twice = read_source(checkout)
+    assert (once.git_commit, once.dirty) == (twice.git_commit, twice.dirty) == (clean.git_commit, True)
+    assert once.files != twice.files
