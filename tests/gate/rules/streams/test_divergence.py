@@ -2,6 +2,7 @@ import pytest
 
 from gate.judging.judge import conclude, judge
 from gate.rules.streams.divergence import NEAR_TIE_GAP, NEAR_TIE_GAP_BFLOAT16, NEAR_TIE_GAP_FLOAT16
+from reports.engines import ENGINES
 from reports.records.measurement import Mismatch, Restoration
 from tests.gate.asking import ask
 from tests.gate.cases.bases import code
@@ -35,7 +36,9 @@ def audited(report, arm, *misses):
 
 def astray(role, engine):
     """A report that stands, in which the arm with the drafter model plays `role` in `engine` and leaves the oracle."""
-    report = edit_arm(measured_code(Setup()), "fused_dflash", lambda arm: arm.replace(role=role, engine=engine))
+    loop = ENGINES[engine].decode_loop
+    report = set_rows(measured_code(Setup()), "fused_dflash", decode_loop=loop)
+    report = edit_arm(report, "fused_dflash", lambda arm: arm.replace(role=role, engine=engine, decode_loop=loop))
     place = report.arms[0].measurements[0].token_ids[5] + 1
     told = [row for row in report.arms[2].measurements if row.sample == 0]
     miss = Mismatch(position=5, emitted=place, argmax=place - 1, gap=0.5)
