@@ -96,15 +96,15 @@ def test_damaged_drafter_weights_are_told_before_the_verifier_is_loaded(
     weights.write_bytes(weights.read_bytes()[:-64])
     named = ("--drafter", "dflash", "--drafter-model", str(folder))
     assert run(["code", "--model", str(model), *SMALL, "--out", str(tmp_path / "r.json"), *named]) == 3
-    assert "truncated or damaged" in capsys.readouterr().err
+    assert "damaged or not whole" in capsys.readouterr().err
     assert not (tmp_path / "r.json").exists()
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--drafter", "dflash"), "every drafter but ngram names a model"),
-        (("--drafter-model", "x"), "every drafter but ngram names a model"),
+        (("--drafter", "dflash"), "needs a model; name its folder"),
+        (("--drafter-model", "x"), "needs a model; name its folder"),
         (("--block-size", "0"), "--block-size 0: "),
         (("--drafter", "magic"), "magic"),
         (("--items", "1"), "--items 1: "),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import harness.base.provenance
+import harness.base.source_code
 import harness.engines.mlx
 from gate.judging.batch import Judge
 from harness.base.errors import OutputError
@@ -28,7 +28,7 @@ ALONE = ("--preset", "demo", "--samples", "1", "--set", f'beside=["{PARITY}"]')
 def clean_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the code had been committed, and run by this command line: what is not citable unlocks nothing."""
     answers = {"rev-parse": "a" * 40, "status": ""}
-    monkeypatch.setattr(harness.base.provenance, "_git", lambda root, command, *more: answers[command])
+    monkeypatch.setattr(harness.base.source_code, "_git", lambda root, command, *more: answers[command])
     monkeypatch.setattr(sys, "argv", ["k3", "eval", *ALONE])
 
 
@@ -38,7 +38,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         answers = {"rev-parse": "a" * 40, "status": ""}
-        patch.setattr(harness.base.provenance, "_git", lambda root, command, *more: answers[command])
+        patch.setattr(harness.base.source_code, "_git", lambda root, command, *more: answers[command])
         patch.setattr(sys, "argv", ["k3", "eval", *ALONE])
         assert run(["eval", *ALONE, "--out", str(folder / "demo.json")]) == 0
     return folder
