@@ -104,7 +104,7 @@ def test_damaged_drafter_weights_are_told_before_the_verifier_is_loaded(
     ("more", "said"),
     [
         (("--drafter", "dflash"), "needs a model; name its folder"),
-        (("--drafter-model", "x"), "needs a model; name its folder"),
+        (("--drafter-model", "x"), "has no weights; leave out model"),
         (("--block-size", "0"), "--block-size 0: "),
         (("--drafter", "magic"), "magic"),
         (("--items", "1"), "--items 1: "),
