@@ -20,7 +20,6 @@ REASONS = (
     Reason(
         "Whether the clock was read",
         (
-            "fake_alternation",
             "jitter_rows_within_arm",
             "leave_out_verify",
             "scale_all_times_of_arm",
@@ -36,22 +35,14 @@ REASONS = (
     Reason(
         "Which runs were left out",
         (
-            "drop_a_repeat",
             "drop_codec_sample_everywhere",
-            "drop_the_worst_sample",
-            "drop_the_wrong_samples",
             "remove_failed_arms",
         ),
     ),
     # Rows, prompts and blocks made of others, with noise and digests of their own.
     Reason(
         "Whether the run happened",
-        (
-            "fill_in_the_rest",
-            "invent_a_repeat",
-            "invent_blocks",
-            "invent_prompts",
-        ),
+        ("invent_blocks",),
     ),
     # No tokeniser and no model at hand: tokens, texts and logit gaps are what the file says.
     Reason(

@@ -13,7 +13,7 @@ from harness.base.provenance import read_source
 from harness.base.source_code import BUILT_FROM, FOLDERS, code_digest, describe, read_built_from, read_checkout
 
 ROOT = Path(__file__).resolve().parents[3]
-BUILD = ("pyproject.toml", "README.md", "LICENSE", "scripts/wheel_commit.py")
+BUILD = (".gitignore", "pyproject.toml", "README.md", "LICENSE", "scripts/wheel_commit.py")
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -32,7 +32,7 @@ LLAMA_BENCH = [
 @pytest.fixture(name="code")
 def code_report(tmp_path: Path) -> Path:
     path = tmp_path / "code.json"
-    path.write_bytes(report_bytes(honest_code(Setup(samples=5, repeats=3))))
+    path.write_bytes(report_bytes(honest_code(Setup(samples=6, repeats=3))))
     return path
 
 
