@@ -3,29 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.figures.acceptance import acceptance_of
-from reports.records.measurement import Arm, Block, Measurement, Role, Speculation
-
-DIGESTS = tuple("sha256:" + f"{index:064x}" for index in range(10))
-
-
-def row(sample: int, repeat: int = 0, **fields: object) -> Measurement:
-    """A row of ten decode tokens in one second."""
-    base: dict[str, object] = {
-        "sample": sample,
-        "repeat": repeat,
-        "prompt_digest": DIGESTS[sample % 10],
-        "decode_tokens": 10,
-        "decode_s": 1.0,
-        "e2e_s": 2.0,
-        "prefill_s": 1.0,
-        "prompt_tokens": 100,
-    }
-    return Measurement.model_validate(base | fields)
-
-
-def arm(*rows: Measurement, name: str = "arm", role: Role = "sut") -> Arm:
-    """An arm with these rows."""
-    return Arm(name=name, role=role, engine="ar", measurements=rows)
+from reports.records.measurement import Block, Speculation
+from tests.gate.figures.rows import arm, row
 
 
 def spoken(*blocks: tuple[int, int, int]) -> Speculation:

@@ -1,28 +1,6 @@
 from gate.figures.prompt_shares import recall_at_most, recall_of, token_identity
 from gate.figures.statistics.intervals import Share
-from reports.records.measurement import Arm, Measurement, Role
-
-DIGESTS = tuple("sha256:" + f"{index:064x}" for index in range(10))
-
-
-def row(sample: int, repeat: int = 0, **fields: object) -> Measurement:
-    """A row of ten decode tokens in one second."""
-    base: dict[str, object] = {
-        "sample": sample,
-        "repeat": repeat,
-        "prompt_digest": DIGESTS[sample % 10],
-        "decode_tokens": 10,
-        "decode_s": 1.0,
-        "e2e_s": 2.0,
-        "prefill_s": 1.0,
-        "prompt_tokens": 100,
-    }
-    return Measurement.model_validate(base | fields)
-
-
-def arm(*rows: Measurement, name: str = "arm", role: Role = "sut") -> Arm:
-    """An arm with these rows."""
-    return Arm(name=name, role=role, engine="ar", measurements=rows)
+from tests.gate.figures.rows import DIGESTS, arm, row
 
 
 def test_recall_counts_prompts_that_every_repeat_recalled() -> None:

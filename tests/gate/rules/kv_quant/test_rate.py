@@ -4,26 +4,9 @@ from reports.report import Report
 from tests.gate.asking import ask, found, named
 from tests.gate.cases.bases import kv_quant
 from tests.gate.cases.kv_quant import edit_codec
+from tests.gate.rules.kv_quant.codec_edits import bits, samples
 
 CLAIM = named(kv_quant(), "kv_codec_worthwhile/lattice_d4")
-
-
-def samples(report: Report, name: str, **changes: object) -> Report:
-    """Every sample of a codec edited."""
-    return edit_codec(
-        report, name, lambda arm: arm.replace(samples=tuple(row.replace(**changes) for row in arm.samples))
-    )
-
-
-def bits(report: Report, name: str, wanted: float) -> Report:
-    """A codec's stored bytes set to give `wanted` bits a value."""
-    return edit_codec(
-        report,
-        name,
-        lambda arm: arm.replace(
-            samples=tuple(row.replace(stored_bytes=round(wanted * row.values / 8)) for row in arm.samples)
-        ),
-    )
 
 
 def mixed(k: str, v: str, layers: tuple[int, ...], bits: float) -> Report:

@@ -1,41 +1,17 @@
 import pytest
 
-from reports.records.claims import MemoryClaim
 from reports.records.kv_memory import ArmMemory
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bases import f_theta
 from tests.gate.edits import edit_rows
-
-CLAIM = "kv_saving/f_theta"
-
-
-def table(report: Report, **changes: object) -> Report:
-    """The table of the projecting arm edited."""
-    assert report.memory is not None
-    tables = tuple(one.replace(**changes) if one.arm == "f_theta" else one for one in report.memory.arms)
-    return report.replace(memory=report.memory.replace(arms=tables))
+from tests.gate.rules.memory.tables import CLAIM, by_formula, measured, table
 
 
 def own(report: Report) -> ArmMemory:
     """The table of the projecting arm."""
     assert report.memory is not None
     return next(one for one in report.memory.arms if one.arm == "f_theta")
-
-
-def measured(factor: float) -> Report:
-    """K/V bytes at the end of prefill, scaled."""
-    return edit_rows(
-        f_theta(), "f_theta", lambda row: row.replace(kv_bytes_prefill=round((row.kv_bytes_prefill or 0) * factor))
-    )
-
-
-def by_formula(report: Report) -> Report:
-    """The saving claimed by formula."""
-    claim = MemoryClaim(
-        name=CLAIM, metric="kv_saving", value=0.9, arm="f_theta", baseline="oracle", status="claimed", basis="analytic"
-    )
-    return report.replace(claims=(claim,))
 
 
 def test_a_measured_claim_makes_no_use_of_the_formula_but_is_held_to_it() -> None:

@@ -4,35 +4,10 @@ from gate.claims.propose import propose
 from gate.figures.statistics.intervals import Share
 from gate.rules.recall.ablated_control import prompts_to_tell
 from reports.records.claims import RecallClaim
-from reports.records.measurement import Measurement
-from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.recall import say
 from tests.gate.edits import edit_arm, edit_rows, set_first_row, set_rows
-from tests.gate.honest import Setup, measured_niah
-
-CLAIM, ORACLE, NATIVE = "restoration_recall/identity", "oracle_recall/oracle", "native_baseline_recall/native"
-
-
-def niah(samples: int = 5, **changes: object) -> Report:
-    """A needle report, each prompt once."""
-    return measured_niah(Setup(**({"samples": samples, "repeats": 1} | changes)))  # type: ignore[arg-type]
-
-
-def restoration(report: Report, name: str, **changes: object) -> Report:
-    """An arm's restoration edited."""
-    return edit_arm(report, name, lambda arm: arm.replace(restoration=arm.restoration.replace(**changes)))
-
-
-def _rows(report: Report, name: str) -> tuple[Measurement, ...]:
-    return next(arm for arm in report.arms if arm.name == name).measurements
-
-
-def prompts(report: Report, which: str, **changes: object) -> Report:
-    """The prompts of a set edited."""
-    assert report.workload is not None
-    edited = tuple(p.replace(**changes) if p.prompt_set == which else p for p in report.workload.prompts)
-    return report.replace(workload=report.workload.replace(prompts=edited))
+from tests.gate.rules.recall.needle_reports import CLAIM, niah, restoration, rows_of
 
 
 @pytest.mark.parametrize(
@@ -94,7 +69,7 @@ def test_a_control_counts_what_any_repeat_recalled() -> None:
     report = niah(repeats=2)
     lucky = say(report, "ablate", "oracle", (0, 1))
     rows = tuple(
-        old if old.repeat else new for old, new in zip(_rows(report, "ablate"), _rows(lucky, "ablate"), strict=True)
+        old if old.repeat else new for old, new in zip(rows_of(report, "ablate"), rows_of(lucky, "ablate"), strict=True)
     )
     report = edit_arm(report, "ablate", lambda arm: arm.replace(measurements=rows))
     assert "2 of 5" in ask("CONTROL_RECALL_HIGH", report, CLAIM)[0].message
@@ -114,7 +89,7 @@ def test_prompts_that_only_the_control_ran_do_not_thin_its_recall() -> None:
     report = say(niah(), "ablate", "oracle", range(5))
     more = tuple(
         row.replace(sample=row.sample + 10, prompt_digest="sha256:" + f"{row.sample:064x}", correct=False)
-        for row in _rows(report, "ablate")
+        for row in rows_of(report, "ablate")
     )
     report = edit_arm(report, "ablate", lambda arm: arm.replace(measurements=(*arm.measurements, *more)))
     assert "5 of 5" in ask("CONTROL_RECALL_HIGH", report, CLAIM)[0].message

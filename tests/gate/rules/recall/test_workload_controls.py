@@ -1,35 +1,10 @@
 import pytest
 
 from gate.judging.judge import conclude
-from reports.records.measurement import Measurement
-from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.recall import say
 from tests.gate.edits import edit_arm, edit_rows, set_first_row, without_arm
-from tests.gate.honest import Setup, measured_niah
-
-CLAIM, ORACLE, NATIVE = "restoration_recall/identity", "oracle_recall/oracle", "native_baseline_recall/native"
-
-
-def niah(samples: int = 5, **changes: object) -> Report:
-    """A needle report, each prompt once."""
-    return measured_niah(Setup(**({"samples": samples, "repeats": 1} | changes)))  # type: ignore[arg-type]
-
-
-def restoration(report: Report, name: str, **changes: object) -> Report:
-    """An arm's restoration edited."""
-    return edit_arm(report, name, lambda arm: arm.replace(restoration=arm.restoration.replace(**changes)))
-
-
-def _rows(report: Report, name: str) -> tuple[Measurement, ...]:
-    return next(arm for arm in report.arms if arm.name == name).measurements
-
-
-def prompts(report: Report, which: str, **changes: object) -> Report:
-    """The prompts of a set edited."""
-    assert report.workload is not None
-    edited = tuple(p.replace(**changes) if p.prompt_set == which else p for p in report.workload.prompts)
-    return report.replace(workload=report.workload.replace(prompts=edited))
+from tests.gate.rules.recall.needle_reports import CLAIM, ORACLE, niah, prompts, rows_of
 
 
 @pytest.mark.parametrize(("forgotten", "fires"), [(1, False), (2, True)])
@@ -71,7 +46,7 @@ def test_the_needle_free_control_is_the_oracle_on_other_prompts_of_the_same_leng
     report = niah()
     fewer = edit_arm(report, "needle_free", lambda arm: arm.replace(measurements=arm.measurements[1:]))
     bounded = next(arm for arm in report.arms if arm.name == "ablate").restoration
-    main = {row.sample: row.prompt_digest for row in _rows(report, "oracle")}
+    main = {row.sample: row.prompt_digest for row in rows_of(report, "oracle")}
     for wrong in (
         fewer,
         edit_arm(report, "needle_free", lambda arm: arm.replace(engine="incremental")),

@@ -8,11 +8,8 @@ from tests.gate.asking import ask
 from tests.gate.cases.bases import code
 from tests.gate.cases.streams import two_ties
 from tests.gate.edits import edit_arm, edit_first_row, set_first_row, set_rows, set_verifier
-from tests.gate.honest import Setup, measured_code, measured_niah
-
-CODE = measured_code(Setup(samples=2, repeats=2, max_new_tokens=12, draft_arms=("ngram",)))
-
-NIAH = measured_niah(Setup(samples=2, repeats=1))
+from tests.gate.honest import Setup, measured_code
+from tests.gate.rules.streams.audited_streams import CODE, NIAH, audited
 
 
 def other_token(report, arm, place, token=7):
@@ -21,17 +18,6 @@ def other_token(report, arm, place, token=7):
         return row.replace(token_ids=ids, text=f"{row.text}'")
 
     return edit_first_row(report, arm, edit)
-
-
-def audited(report, arm, *misses):
-    """The audit of the arm's first row, with these mismatches."""
-
-    def edit(one):
-        first = one.stream_audit.streams[0].replace(mismatches=misses)
-        others = tuple(s for s in one.stream_audit.streams if (s.sample, s.repeat) != (0, 0))
-        return one.replace(stream_audit=one.stream_audit.replace(streams=(first, *others)))
-
-    return edit_arm(report, arm, edit)
 
 
 def astray(role, engine):
