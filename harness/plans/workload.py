@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+from harness.base.errors import UsageError
 from harness.models.model_text import ModelText
 from harness.plans.codec_preset import CodecPlan
 from harness.plans.parity_plan import ParityPlan
 from harness.plans.plan import Plan, RunPlan
-from harness.plans.preset import CodePreset, NiahPreset
-from workloads.base import PromptStyle, Workload
+from harness.plans.preset import BasePreset, CodePreset, NiahPreset
+from workloads.base import Prompt, PromptStyle, Workload
 from workloads.code import Code
 from workloads.code_stdlib import StdlibCode
 from workloads.codec_prompts import CodecPrompts
@@ -30,6 +31,18 @@ def workload_of(plan: Plan, text: ModelText) -> Workload:
         return _code(preset)
     assert isinstance(preset, NiahPreset)
     return _niah(preset, plan, text.style(preset.workload.prompt_style))
+
+
+def ask(workload: Workload, text: ModelText, preset: BasePreset) -> tuple[Prompt, ...]:
+    """The prompts of the workload for the model with this tokenizer.
+
+    Raises:
+        UsageError: they cannot be made as the preset asks. ModelError: the tokenizer does not work.
+    """
+    try:
+        return workload.prompts(text)
+    except ValueError as error:
+        raise UsageError(f"preset {preset.name}: {error}") from error
 
 
 def _code(preset: CodePreset) -> Workload:

@@ -5,13 +5,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.base.errors import EngineError, ModelError, OutputError, UsageError
+from harness.base.errors import EngineError, OutputError, UsageError
 from harness.base.pauses import watching
 from harness.base.progress import Progress
 from harness.engines.codec_scores import Answers, StreamLimit
 from harness.models.model_text import stop_rules
 from harness.plans.codec_preset import CodecPlan, CodecPreset, MixedArm, runtime_arms
-from harness.plans.workload import workload_of
+from harness.plans.workload import ask, workload_of
 from harness.runs.journal import Journal
 from harness.runs.loaded_models import LoadedModels, load_models
 from harness.runs.measured_report import measured_report
@@ -65,12 +65,7 @@ def _run(plan: CodecPlan, preset: CodecPreset, loaded: LoadedModels, out: Path, 
     layers = captured_layers(loaded.verifier)
     arms = _arms(preset, loaded, layers)
     workload = workload_of(plan, loaded.text)
-    try:
-        prompts = workload.prompts(loaded.text)
-    except ModelError:
-        raise
-    except ValueError as error:
-        raise UsageError(f"preset {preset.name}: {error}") from error
+    prompts = ask(workload, loaded.text, preset)
     loaded.tell_unverified()
     skeleton = new_report(
         plan,

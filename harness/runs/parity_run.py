@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.base.progress import Progress
 from harness.plans.parity_plan import ParityPlan
-from harness.plans.workload import workload_of
+from harness.plans.workload import ask, workload_of
 from harness.runs.journal import refuse_taken
 from harness.runs.loaded_models import load_models
 from harness.runs.new_report import new_report
@@ -28,7 +28,7 @@ def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
     verifier, *others = preset.models()
     loaded = load_models(verifier.name, others)
     workload = workload_of(plan, loaded.text)
-    prompts = workload.prompts(loaded.text)
+    prompts = ask(workload, loaded.text, preset)
     progress(0, preset.samples, "comparing blocks")
     result = loaded.parity(
         preset,

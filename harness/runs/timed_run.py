@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.clock import now
-from harness.base.errors import ModelError, OutputError, UsageError
+from harness.base.errors import OutputError
 from harness.base.pauses import PauseWatch, watching
 from harness.base.progress import Progress
 from harness.engines.base import Block, DecodeLimit, Engine
 from harness.engines.speculation import speculation
 from harness.models.model_text import stop_rules
 from harness.plans.plan import ArmPlan, RunPlan
-from harness.plans.workload import workload_of
+from harness.plans.workload import ask, workload_of
 from harness.runs.journal import Journal
 from harness.runs.loaded_models import LoadedModels, load_models
 from harness.runs.measured_report import distinct_streams, measured_report, runs
@@ -114,12 +114,7 @@ def prepare(plan: RunPlan, loaded: LoadedModels) -> Prepared:
     """
     preset = plan.preset
     workload = workload_of(plan, loaded.text)
-    try:
-        prompts = workload.prompts(loaded.text)
-    except ModelError:
-        raise
-    except ValueError as error:
-        raise UsageError(f"preset {preset.name}: {error}") from error
+    prompts = ask(workload, loaded.text, preset)
     policy = StopPolicy(ignore_turn_stop=preset.ignore_turn_stop)
     return Prepared(
         plan=plan,
