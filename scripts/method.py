@@ -14,9 +14,9 @@ from statistics import median
 
 from gate.figures.statistics.ratio_estimate import Cell, RatioEstimate, estimate_ratio, holm
 from gate.figures.statistics.student import quantile
+from gate.rules.speedup.noise_band import LEVEL
 from reports.schedule import ScheduledArm, schedule
 
-LEVEL = 0.05
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "method.md"
 Noise = Callable[[random.Random, int], Iterator[float]]
 """What the machine adds to the logarithm of each run's time, run after run; the second argument is a round's length."""
@@ -115,7 +115,9 @@ def claims(found: dict[str, RatioEstimate]) -> set[str]:
     """Arms whose ratio the gate would let pass: told from 1 over all arms together, and beyond the oracle's own."""
     arms = [name for name in found if name != "null"]
     adjusted = holm([found[name].p for name in arms])
-    return {name for name, p in zip(arms, adjusted, strict=True) if p <= LEVEL and found[name].beyond(found["null"])}
+    return {
+        name for name, p in zip(arms, adjusted, strict=True) if p <= LEVEL.value and found[name].beyond(found["null"])
+    }
 
 
 def share(count: int, world: World, of: Callable[[dict[str, RatioEstimate]], bool]) -> float:

@@ -4,15 +4,9 @@ Pure arithmetic on plain numbers, the same on every machine; nothing is drawn at
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 Z_95 = 1.959963984540054
-
-TAIL = 0.025
-"""Probability left out at either end."""
-
-Groups = Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -22,14 +16,6 @@ class Estimate:
     value: float
     low: float
     high: float
-
-    def contains(self, value: float) -> bool:
-        """`value` lies in the interval, bounds included."""
-        return self.low <= value <= self.high
-
-    def overlaps(self, other: "Estimate") -> bool:
-        """The two intervals have a value in common."""
-        return self.low <= other.high and other.low <= self.high
 
 
 @dataclass(frozen=True)
@@ -60,8 +46,3 @@ def newcombe(first: Share, second: Share) -> Estimate:
     low = value - math.hypot(a.value - a.low, b.high - b.value)
     high = value + math.hypot(a.high - a.value, b.value - b.low)
     return Estimate(value, low, high)
-
-
-def span(estimate: Estimate) -> str:
-    """`[low, high]`, to four digits."""
-    return f"[{estimate.low:.4g}, {estimate.high:.4g}]"

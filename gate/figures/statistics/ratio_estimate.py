@@ -77,11 +77,8 @@ class RatioEstimate:
         return abs(math.log(self.value)) > max(abs(math.log(null.low)), abs(math.log(null.high)))
 
 
-def estimate_ratio(cells: Iterable[Cell], looks: int = 1) -> RatioEstimate | None:
+def estimate_ratio(cells: Iterable[Cell]) -> RatioEstimate | None:
     """The estimate from all paired repeats; none if there are none.
-
-    `looks` is how often the run may have looked at its interval to decide whether to go on. Each look spends an equal
-    part of the 5 % (Bonferroni), so that the interval holds whenever the run stopped.
 
     Groups that were not run in every process are left out, since what a process is worth is told by the same prompts.
     """
@@ -94,8 +91,8 @@ def estimate_ratio(cells: Iterable[Cell], looks: int = 1) -> RatioEstimate | Non
         return RatioEstimate(_exp(mean), 0.0, math.inf, 1.0, groups, prompts, processes)
     variance, df = _variance(table)
     error = math.sqrt(variance)
-    half = quantile(df, TAIL / looks) * error
-    p = min(1.0, looks * two_sided_p(mean / error, df)) if error > 0 else float(mean == 0)
+    half = quantile(df, TAIL) * error
+    p = two_sided_p(mean / error, df) if error > 0 else float(mean == 0)
     return RatioEstimate(_exp(mean), _exp(mean - half), _exp(mean + half), p, groups, prompts, processes)
 
 
