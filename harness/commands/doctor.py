@@ -85,14 +85,14 @@ def _accelerator() -> tuple[str, str, int | None]:
 
 
 def _models() -> dict[str, str]:
-    """Every known model: present, with its size, or absent."""
+    """Every known model: whether it is present, and its size."""
     from harness.models.listing import list_models
 
     shown = {}
     for model in list_models():
         size = f", {model.size / 1e6:.0f} MB" if model.size is not None else ""
         checked = ", checked against a reference" if model.faithfulness is not None else ""
-        shown[model.name] = f"present{size}{checked}" if model.present else "absent"
+        shown[model.name] = f"{model.state}{size}{checked}"
     return shown
 
 

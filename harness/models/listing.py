@@ -3,6 +3,7 @@
 from typing import Literal
 
 from harness.base.errors import ModelError
+from harness.base.remedies import remedy_of
 from harness.models.faithfulness import load_faithfulness
 from harness.models.folder.identity import known_identity
 from harness.models.folder.model_folder import open_folder
@@ -19,7 +20,7 @@ class ListedModel(Record):
     name: Name
     summary: str
     source: Literal["package", "folder", "hub", "shipped"]
-    present: bool
+    state: Literal["present", "absent", "unknown"]
     problem: str | None = None
     size: Bytes | None = None
     architecture: Name | None = None
@@ -33,18 +34,20 @@ def list_models() -> tuple[ListedModel, ...]:
 
 def _listed(name: str) -> ListedModel:
     known = registry().models[name]
-    line = ListedModel(name=name, summary=known.summary, source=known.source.kind, present=False)
+    line = ListedModel(name=name, summary=known.summary, source=known.source.kind, state="absent")
     try:
         located = locate(name)
         return _describe(line, located)
     except ModelError as error:
         return line.replace(problem=str(error))
+    except ImportError as error:  # the gate was installed alone
+        return line.replace(state="unknown", problem=f"{error.name} is not installed: {remedy_of(error.name)}")
 
 
 def _describe(line: ListedModel, located: Located) -> ListedModel:
     identity = known_identity(located.folder)
     return line.replace(
-        present=True,
+        state="present",
         size=sum(path.stat().st_size for path in located.folder.iterdir() if path.is_file()),
         architecture=architecture(open_folder(located.folder).config),
         faithfulness=load_faithfulness(identity) if identity else None,

@@ -22,6 +22,8 @@ from reports.untrusted.strict_json import StrictJsonError, check_shape
 REMEDY = "take tokenizer.json and tokenizer_config.json from the model it was made of"
 MOST_VALUES = 4_000_000
 """Values in a file of a tokenizer. Gemma's, a quarter million pieces and their merges, has 1.9 million."""
+MOST_PER_TOKEN = 100
+"""Characters of prose that a token stands for at most; honest vocabularies have three to five."""
 REPETITIVE = tuple(piece * 2_000 for piece in ("a", " ", "ab", "0", "\n", "-"))
 """Texts over which a badly made regular expression runs without end."""
 
@@ -70,10 +72,14 @@ def _try(path: Path) -> None:
     tried = cache_root() / "tokenizers" / key
     if tried.exists():
         return
+    text = fixed_text()
     try:
-        ask("try_tokenizer", file=str(path.absolute()), texts=[fixed_text(), *REPETITIVE])
+        made = ask("try_tokenizer", file=str(path.absolute()), texts=[text, *REPETITIVE])
     except ModelError as error:
         raise ModelError(f"{path}: no working tokenizer ({error}): {REMEDY}") from error
+    tokens = made["tokens"][0]
+    if tokens * MOST_PER_TOKEN < len(text):
+        raise ModelError(f"{path}: no working tokenizer ({tokens} tokens of {len(text)} characters): {REMEDY}")
     with suppress(OSError):  # only a shortcut
         tried.parent.mkdir(parents=True, exist_ok=True)
         tried.touch()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.base.errors import UsageError
+from harness.base.errors import ModelError, UsageError
 from harness.models.model_text import ModelText
 from harness.plans.codec_preset import CodecPlan
 from harness.plans.parity_plan import ParityPlan
@@ -41,6 +41,8 @@ def ask(workload: Workload, text: ModelText, preset: BasePreset) -> tuple[Prompt
     """
     try:
         return workload.prompts(text)
+    except ModelError:  # a ValueError, too, and not the preset's fault
+        raise
     except ValueError as error:
         raise UsageError(f"preset {preset.name}: {error}") from error
 

@@ -26,5 +26,4 @@ def command(json_output: Json = False) -> None:
 def _row(model: "ListedModel") -> tuple[str, ...]:
     size = "-" if model.size is None else f"{model.size / 1e6:.0f} MB"
     verified = "-" if model.faithfulness is None else figures(model.faithfulness) + as_run(model.faithfulness)
-    state = "present" if model.present else "absent"
-    return (model.name, state, size, model.architecture or "-", verified, model.problem or "")
+    return (model.name, model.state, size, model.architecture or "-", verified, model.problem or "")

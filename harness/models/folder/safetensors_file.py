@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
-
 from harness.base.errors import ModelError
 from harness.models.folder.files import LFS_POINTER, read_start
 from reports.untrusted.one_line import one_line
@@ -45,6 +43,8 @@ def read_header(path: Path) -> tuple[TensorEntry, ...]:
     length = int.from_bytes(start[:8], "little")
     if len(start) < 8 or length > HEADER_LIMIT:
         raise ModelError(f"{path}: not a whole safetensors file: download the model again")
+    from safetensors import SafetensorError, safe_open
+
     try:
         with safe_open(path, framework="numpy") as file:
             slices = ((name, file.get_slice(name)) for name in file.keys())  # noqa: SIM118  (no dictionary)

@@ -37,13 +37,16 @@ def render(request: Request) -> dict[str, Any]:
 
 
 def try_tokenizer(request: Request) -> dict[str, Any]:
-    """Whether a tokenizer.json can be loaded and splits texts and joins their tokens again."""
+    """How many tokens each text becomes, where a tokenizer.json can be loaded, splits texts and joins them again."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(request["file"])
+    counts = []
     for text in request["texts"]:
-        tokenizer.decode(tokenizer.encode(text).ids)
-    return {}
+        ids = tokenizer.encode(text).ids
+        tokenizer.decode(ids)
+        counts.append(len(ids))
+    return {"tokens": counts}
 
 
 TASKS: dict[str, Callable[[Request], dict[str, Any]]] = {"render": render, "try_tokenizer": try_tokenizer}

@@ -9,7 +9,7 @@ from harness.cli import run
 from harness.models.folder.model_folder import open_folder
 from tests.harness.models.hostile_folders import CANARY, CODE, HOSTILE, TEMPLATES, random_hostile, write_good
 
-RUNS = frozenset({"no tokenizer_config.json", "generation_config is no JSON", "text to one token", "base is a list"})
+RUNS = frozenset({"no tokenizer_config.json", "generation_config is no JSON", "base is a list"})
 """What a library reads by other files or passes over; it may run, and must not end in a traceback."""
 
 

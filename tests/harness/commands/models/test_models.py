@@ -43,13 +43,13 @@ def test_list_shows_every_known_model_and_creates_nothing(empty_cache: Path, run
 def test_list_as_json_is_one_document(empty_cache: Path, run: Run) -> None:
     models = json.loads(run("list", "--json"))
     assert [model["name"] for model in models] == list(registry().models)
-    assert [(model["name"], model["present"], model["source"]) for model in models][:4] == [
-        ("k3-tiny", True, "shipped"),
-        ("smollm2-135m", False, "package"),
-        ("gemma3-270m", False, "package"),
-        ("mac-26b", False, "folder"),
+    assert [(model["name"], model["state"], model["source"]) for model in models][:4] == [
+        ("k3-tiny", "present", "shipped"),
+        ("smollm2-135m", "absent", "package"),
+        ("gemma3-270m", "absent", "package"),
+        ("mac-26b", "absent", "folder"),
     ]
-    assert all(model["present"] for model in models if model["source"] == "shipped")
+    assert all(model["state"] == "present" for model in models if model["source"] == "shipped")
 
 
 def test_errors_are_raised_through_in_one_line(empty_cache: Path, run: Run) -> None:
@@ -62,7 +62,7 @@ def test_errors_are_raised_through_in_one_line(empty_cache: Path, run: Run) -> N
 @pytest.mark.model
 def test_a_present_model_shows_size_architecture_and_folder(run: Run) -> None:
     model = json.loads(run("list", "--json"))[1]
-    assert (model["present"], model["architecture"]) == (True, "LlamaForCausalLM")
+    assert (model["state"], model["architecture"]) == ("present", "LlamaForCausalLM")
     assert model["size"] > 5e8
     assert run("fetch", "smollm2-135m").strip() == str(resolve("smollm2-135m").folder)
 

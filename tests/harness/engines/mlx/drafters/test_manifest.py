@@ -15,7 +15,7 @@ from tests.harness.model_folders import write_folder
 from tests.harness.tiny_models import tiny_llama
 
 
-@pytest.mark.parametrize("kind", ["dflash", "dflash-torch", "combined"])
+@pytest.mark.parametrize("kind", ["dflash", pytest.param("dflash-torch", marks=pytest.mark.torch), "combined"])
 def test_what_a_manifest_means_is_checked(kind: str, tmp_path: Path) -> None:
     verifier = load_verifier(write_folder(tmp_path / "verifier", tiny_llama()))
     drafter = write_checkpoint(tmp_path / "drafter")
