@@ -18,7 +18,7 @@ from reports.records.recipe import Recipe
 from reports.records.record import Digest, Name, Record, digest_of
 from workloads.base import Prompt, Tokenizer
 from workloads.code import TEMPLATES, Code
-from workloads.documents import Document
+from workloads.documents import Document, documents
 from workloads.niah import Niah
 
 GENERATOR = "harness/training/corpus.py"
@@ -38,7 +38,10 @@ class CorpusRecipe(Record):
 
     verifier: Digest
     seed: int = Field(ge=0, le=2**31)
-    texts: Digest | None = Field(description="Digest of the user's text files; none for the corpus that ships")
+    texts: Digest | None = Field(description="Digest of the texts that pieces are cut from; none for templates alone")
+    stdlib: bool = Field(
+        False, description="Templates and documents of the standard library, a shard each in turn; others are held out"
+    )
     new_tokens: int = Field(ge=8, le=4096)
     batch: int = Field(ge=1, le=256, description="Sequences a shard")
     layers: tuple[int, ...] = Field(min_length=1)
@@ -57,7 +60,7 @@ class TrainingText:
 
 
 class Corpus:
-    """The prompts of a recipe. `texts` are the user's own, each a piece to cut from."""
+    """The prompts of a recipe. `texts` are the user's own or documents of the standard library, to cut pieces from."""
 
     def __init__(self, recipe: CorpusRecipe, tokenizer: Tokenizer, texts: tuple[Document, ...] = ()) -> None:
         """Raises: UsageError: texts too short to cut a prompt from."""
@@ -67,8 +70,11 @@ class Corpus:
             raise UsageError(f"--corpus: no text in it is longer than {min(CUTS)} tokens; give longer ones")
 
     def held_out(self) -> list[TrainingText]:
-        """Prompts of the code workload that no shard contains."""
+        """Prompts that no shard contains: of the code workload, or of documents that are held out of training."""
         recipe = self._recipe
+        if recipe.stdlib:
+            texts = tokenised(documents("held_out"), self._tokenizer)
+            return _cut(texts, CUTS[1], recipe.held_out_samples, random.Random(f"held out/{recipe.held_out_seed}"))
         held = Code(recipe.held_out_items, recipe.held_out_samples, recipe.held_out_seed).prompts(self._tokenizer)
         return [_as_text(prompt) for prompt in held]
 
@@ -81,8 +87,9 @@ class Corpus:
         """The prompts of shard `index`."""
         kinds = len(TEMPLATES) + 1
         turn = index // kinds
-        if self._texts:
-            return self._cut(index)
+        if self._texts and (index % 2 or not self._recipe.stdlib):
+            size, rng = CUTS[index % len(CUTS)], random.Random(f"texts/{self._recipe.seed}/{index}")
+            return _cut(self._texts, size, self._recipe.batch, rng)
         # A seed of the workload that no preset and no held-out prompt uses.
         seed = 2**32 + self._recipe.seed * 2**20 + index
         batch = self._recipe.batch
@@ -91,16 +98,6 @@ class Corpus:
             return [_as_text(prompt) for prompt in notes if prompt.prompt_set == "main"]
         files = Code(SIZES[turn % len(SIZES)], batch * len(TEMPLATES), seed).prompts(self._tokenizer)
         return [_as_text(prompt) for prompt in files[index % kinds :: len(TEMPLATES)]]
-
-    def _cut(self, index: int) -> list[TrainingText]:
-        rng = random.Random(f"texts/{self._recipe.seed}/{index}")
-        size = CUTS[index % len(CUTS)]
-        long = [text for text in self._texts if len(text.tokens) > min(CUTS)]
-        cuts = []
-        for text in rng.choices(long, weights=[len(text.tokens) for text in long], k=self._recipe.batch):
-            start = rng.randrange(max(1, len(text.tokens) - size))
-            cuts.append(TrainingText(text.tokens[start : start + size], text.group))
-        return cuts
 
 
 def recipe_of(generator: str, seed: int, texts: str | None, given: Iterable[TrainingText]) -> Recipe:
@@ -116,6 +113,16 @@ def recipe_of(generator: str, seed: int, texts: str | None, given: Iterable[Trai
         prompts=(f"sha256:{digest.hexdigest()}",),
         texts=() if texts is None else (texts,),
     )
+
+
+def _cut(texts: tuple[TrainingText, ...], size: int, count: int, rng: random.Random) -> list[TrainingText]:
+    """`count` pieces of `size` tokens, drawn from the texts by their length."""
+    long = [text for text in texts if len(text.tokens) > min(CUTS)]
+    cuts = []
+    for text in rng.choices(long, weights=[len(text.tokens) for text in long], k=count):
+        start = rng.randrange(max(1, len(text.tokens) - size))
+        cuts.append(TrainingText(text.tokens[start : start + size], text.group))
+    return cuts
 
 
 def tokenised(texts: Iterable[Document], tokenizer: Tokenizer) -> tuple[TrainingText, ...]:

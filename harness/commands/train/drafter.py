@@ -36,7 +36,10 @@ def command(
     model: Annotated[str, typer.Argument(help="The verifier: a name of `k3 models list`, a folder or a hub id.")],
     out: Annotated[Path, typer.Option(help="Folder for the weights, written at every checkpoint.")],
     work: Annotated[Path | None, typer.Option(help="Folder for corpus and checkpoint; default: OUT.work.")] = None,
-    corpus: Annotated[Path | None, typer.Option(help="Folder of text files; default: the corpus that ships.")] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="Folder of text files, or `stdlib`: templates and Python's library; default: templates."),
+    ] = None,
     start: Annotated[Path | None, typer.Option(help="Folder of a drafter K3 trained, to go on from.")] = None,
     corpus_only: Annotated[bool, typer.Option("--corpus-only", help="Make the corpus and stop.")] = False,
     shards: Annotated[int, typer.Option(min=1, help="Shards of the corpus, --batch sequences each.")] = 28,
@@ -78,10 +81,12 @@ def command(
     from harness.training.drafter.start import read_start
     from harness.training.drafter.verifier import TorchVerifier
     from harness.training.verifier_shape import shape_of
+    from workloads.documents import documents
 
     trained_on = find_device(device.value)
     verifier = resolve(model)
-    texts = () if corpus is None else read_texts(corpus)
+    stdlib = corpus == Path("stdlib")
+    texts = () if corpus is None else documents("training") if stdlib else read_texts(corpus)
     shape = shape_of(verifier.folder)
     begun = None if start is None else read_start(start, verifier.weights)
     job: DrafterJob = training.DrafterJob(
@@ -91,6 +96,7 @@ def command(
             verifier=verifier.weights,
             seed=seed,
             texts=texts_digest(texts) if texts else None,
+            stdlib=stdlib,
             new_tokens=new_tokens,
             batch=batch,
             layers=training.default_layers(shape.layers) if layers is None else parse_layers(layers),
