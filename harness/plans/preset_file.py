@@ -1,18 +1,24 @@
-"""Presets as files: one TOML file each, shipped with K3, typed and bounded before anything loads."""
+"""Presets as files: one TOML file each, that ships or is the user's own, typed and bounded before anything loads."""
 
 import tomllib
 from collections.abc import Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from harness.base.errors import UsageError
+from harness.base.errors import ModelError, UsageError
+from harness.models.folder.files import read_file
 from harness.plans.kinds import KINDS
 from harness.plans.overrides import apply, did_you_mean
 from harness.plans.preset import BasePreset, LoadedPreset
 from harness.plans.preset_faults import in_flags, in_keys
 from reports.records.record import digest_of
+from reports.untrusted.one_line import one_line
+
+PRESET_LIMIT = 2**20
+"""Bytes of a preset of one's own. The largest that ships has 4 kB."""
 
 
 def preset_names() -> tuple[str, ...]:
@@ -22,19 +28,51 @@ def preset_names() -> tuple[str, ...]:
 
 
 def load_preset(name: str, overrides: Sequence[str] = ()) -> LoadedPreset:
-    """The shipped preset `name` with `key=value` overrides applied, validated as a whole.
+    """A shipped preset by its name, or one of the user's by the path of its file, with `key=value` overrides applied.
 
     Raises:
-        UsageError: unknown preset or key (the nearest one is named), or a value of the wrong type or range.
+        UsageError: unknown preset or key (the nearest one is named), a file that is no preset, an own preset under a
+            shipped one's name, or a value of the wrong type or range.
     """
-    if name not in preset_names():
-        raise UsageError(f"no preset named {name!r}{did_you_mean(name, preset_names())}; `k3 presets list` shows all")
-    data = resources.files("presets").joinpath(f"{name}.toml").read_bytes()
-    document = tomllib.loads(data.decode())
+    data = read_preset(name)
+    document = _document(data, name)
     kind = _kind_of(document, name)
     for override in overrides:
         apply(document, kind, override)
-    return LoadedPreset(validate_preset(document, name), digest_of(data), tuple(overrides))
+    preset = validate_preset(document, name)
+    if is_path(name) and preset.name in preset_names() and data != read_preset(preset.name):
+        raise UsageError(f"{name}: name: {preset.name!r} is a preset that ships with K3: give yours a name of its own")
+    return LoadedPreset(preset, digest_of(data), tuple(overrides))
+
+
+def read_preset(name: str) -> bytes:
+    """The file of the preset with this name or path.
+
+    Raises:
+        UsageError: there is none, or it cannot be read.
+    """
+    if is_path(name):
+        try:
+            return read_file(Path(name).expanduser(), PRESET_LIMIT)
+        except ModelError as error:
+            raise UsageError(f"preset {error}") from error
+    if name not in preset_names():
+        raise UsageError(f"no preset named {name!r}{did_you_mean(name, preset_names())}; `k3 presets list` shows all")
+    return resources.files("presets").joinpath(f"{name}.toml").read_bytes()
+
+
+def is_path(name: str) -> bool:
+    """Names of presets have neither a slash nor a dot."""
+    return "/" in name or name.endswith(".toml")
+
+
+def _document(data: bytes, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(data.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"preset {name}: no TOML: {one_line(str(error))}") from error
+    except RecursionError as error:
+        raise UsageError(f"preset {name}: no TOML that a preset needs: too deeply nested") from error
 
 
 def preset_of_flags(document: dict[str, Any]) -> LoadedPreset:

@@ -1,11 +1,9 @@
 """`k3 presets show`: a preset as it stands in its file."""
 
-from importlib import resources
-
-from harness.plans.preset_file import load_preset
+from harness.plans.preset_file import load_preset, read_preset
 
 
 def command(name: str) -> None:
-    """Print the preset's file."""
+    """Print a preset's file, once it is seen to be one: of `k3 presets list`, or a path."""
     load_preset(name)
-    print(resources.files("presets").joinpath(f"{name}.toml").read_text(), end="")
+    print(read_preset(name).decode(), end="")

@@ -1,11 +1,14 @@
 """Presets: typed, bounded, and refused with one line that names the key and the nearest right one."""
 
+from pathlib import Path
+
 import pytest
 
 from harness.base.errors import UsageError
 from harness.plans.kinds import plan_of
 from harness.plans.plan import RunPlan, make_plan
-from harness.plans.preset_file import load_preset, preset_names, preset_of_flags
+from harness.plans.preset_file import load_preset, preset_names, preset_of_flags, read_preset
+from reports.records.record import digest_of
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -115,9 +118,51 @@ def test_an_unknown_preset_names_the_nearest() -> None:
         load_preset("dem")
 
 
-def test_a_preset_name_is_no_path() -> None:
+def own(folder: Path, text: str | bytes) -> str:
+    path = folder / "mine.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def test_a_preset_of_ones_own_is_loaded_by_its_path(tmp_path: Path) -> None:
+    text = read_preset("demo").decode().replace('"demo"', '"mine"', 1)
+    loaded = load_preset(own(tmp_path, text), ["samples=7"])
+    shipped = load_preset("demo", ["samples=7"])
+    assert (loaded.preset.name, loaded.digest, loaded.overrides) == ("mine", digest_of(text.encode()), ("samples=7",))
+    assert loaded.preset.replace(name="demo") == shipped.preset
+
+
+def test_a_copy_of_a_shipped_preset_keeps_its_name_as_long_as_it_is_unchanged(tmp_path: Path) -> None:
+    data = read_preset("demo")
+    assert load_preset(own(tmp_path, data)) == load_preset("demo")
+    with pytest.raises(UsageError, match="'demo' is a preset that ships with K3: give yours a name of its own"):
+        load_preset(own(tmp_path, data + b"# changed\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "kind: None is none of"),
+        ("kind = ", "no TOML: Invalid value"),
+        (b"\xff\xfe", "no TOML: 'utf-8' codec"),
+        ("a = " + "[" * 100_000, "no TOML"),
+        (b"#" * (2**20 + 1), "over 1 MB"),
+        ('kind = "niah"', "name"),
+        ('kind = "niah"\nname = "../x"\ntitle = ""\nmodel = "k3-tiny"\nsamples = 5', "name"),
+    ],
+    ids=["empty", "cut short", "UTF-16", "deep", "large", "without a name", "a path for a name"],
+)
+def test_a_file_that_is_no_preset_is_refused_in_one_line(tmp_path: Path, text: str | bytes, said: str) -> None:
+    with pytest.raises(UsageError, match=r"preset .*mine\.toml") as caught:
+        load_preset(own(tmp_path, text))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["../presets/nothing", "./nothing.toml", "/dev/zero", "."])
+def test_a_path_without_a_preset_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
-        load_preset("../presets/demo")
+        load_preset(name)
 
 
 @pytest.mark.parametrize(
