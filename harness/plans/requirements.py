@@ -4,6 +4,7 @@ import platform
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from harness.base.errors import CannotRunError, ModelError, UsageError
@@ -16,11 +17,12 @@ REMEDIES = {"mlx": RUN_REMEDY, "torch": TORCH_REMEDY}
 @dataclass(frozen=True)
 class Requirement:
     """Something a run needs. `problem` says what is wrong and what to do, and is empty when it is there; `fetched`
-    says that the run would get it by itself."""
+    says that the run would get it by itself, `for_claims` that it runs without, and nothing of it is admitted."""
 
     what: str
     problem: str = ""
     fetched: bool = False
+    for_claims: bool = False
 
 
 def requirements_of(preset: BasePreset) -> tuple[Requirement, ...]:
@@ -28,7 +30,7 @@ def requirements_of(preset: BasePreset) -> tuple[Requirement, ...]:
     return (
         *((_apple(),) if preset.platform == "apple" else ()),
         *(_package(name) for name in sorted(preset.packages())),
-        *(_model(name, roles) for name, roles in _by_name(preset.models()).items()),
+        *(one for name, roles in _by_name(preset.models()).items() for one in _model(name, roles)),
         *_own_prompts(preset),
     )
 
@@ -41,7 +43,7 @@ def check_requirements(preset: BasePreset) -> None:
         UsageError: an arm names a layer that the model does not have.
     """
     for one in requirements_of(preset):
-        if one.problem and not one.fetched:
+        if one.problem and not (one.fetched or one.for_claims):
             raise CannotRunError(one.problem)
     if isinstance(preset, TimedPreset):
         _check_layers(preset)
@@ -112,14 +114,28 @@ def _by_name(models: Iterable[NamedModel]) -> dict[str, str]:
     return roles
 
 
-def _model(name: str, roles: str) -> Requirement:
-    from harness.models.registry import PackageSource, registry
+def _model(name: str, roles: str) -> Iterator[Requirement]:
+    from harness.models.registry import PackageSource, ShippedSource, registry
     from harness.models.resolve import locate
 
-    what = f"{roles} {name}"
+    what, known = f"{roles} {name}", registry().models.get(name)
+    compared_by_itself = known is not None and isinstance(known.source, (PackageSource, ShippedSource))
     try:
-        locate(name)
+        located = locate(name)
     except ModelError as error:
-        known = registry().models.get(name)
-        return Requirement(what, str(error), fetched=known is not None and isinstance(known.source, PackageSource))
-    return Requirement(what)
+        yield Requirement(what, str(error), fetched=known is not None and isinstance(known.source, PackageSource))
+        return
+    yield Requirement(what)
+    if roles.startswith("verifier") and not compared_by_itself:
+        yield _verification(name, located.folder)
+
+
+def _verification(name: str, folder: Path) -> Requirement:
+    """A model of one's own, compared with its reference; a run compares those that K3 knows by itself."""
+    from harness.models.faithfulness import load_faithfulness
+    from harness.models.folder.identity import known_identity
+
+    identity = known_identity(folder)
+    compared = identity is not None and load_faithfulness(identity) is not None
+    problem = "" if compared else f"not done, so every claim will be withheld: k3 models verify {name}"
+    return Requirement(f"comparison of {name} with its reference", problem, for_claims=True)

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    preset: Annotated[
-        str, typer.Option("--preset", help="A name of `k3 presets list`, or a TOML file of yours.")
-    ],
+    preset: Annotated[str, typer.Option("--preset", help="A name of `k3 presets list`, or a TOML file of yours.")],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a value.")] = None,
     samples: Annotated[int | None, typer.Option("--samples", help="Distinct prompts.")] = None,
     repeats: Annotated[int | None, typer.Option("--repeats", help="Repeats of every prompt.")] = None,

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from harness.cli import run
+from harness.models.faithfulness import store_faithfulness
+from harness.models.folder.identity import identity_of
 from harness.models.registry import entry
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import load_preset, preset_names
+from reports.records.provenance import Faithfulness
 from tests.harness.commands.tiny_runs import tiny_drafter, tiny_model
 
 MAC = tuple(name for name in preset_names() if name.startswith("mac-"))
@@ -62,7 +65,25 @@ def test_nothing_is_missing_when_the_models_are_there(
         code, document = planned(capsys, "--preset", name, *overrides)
         missing = [need for need in document["needs"] if need["missing"]]
         assert code == (3 if missing else 0)
-        assert all(need["what"] == "package torch" for need in missing)
+        assert {need["what"] for need in missing} - {"package torch"} == {"comparison of mac-26b with its reference"}
+
+
+def test_a_model_of_ones_own_is_to_be_compared_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("K3_CACHE", str(tmp_path / "cache"))
+    model = tiny_model(tmp_path / "model")
+    asked = ("--preset", "native-baseline-smollm2", "--set", f"model={model}")
+    code, document = planned(capsys, *asked)
+    assert code == 3
+    assert [need["problem"] for need in document["needs"] if need["missing"]] == [
+        f"not done, so every claim will be withheld: k3 models verify {model}"
+    ]
+    store_faithfulness(
+        identity_of(model),
+        Faithfulness(reference="r", tokens=9, argmax_agreement=1.0, largest_logit_gap=0.0),
+    )
+    assert planned(capsys, *asked)[0] == 0
 
 
 @pytest.mark.parametrize("name", [name for name in MAC if "parity" not in name])
