@@ -14,7 +14,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
-from reports.records.plan import OWN, Texts
+from reports.records.constants import OWN
+from reports.records.plan import Texts
 from reports.records.record import Record, digest_of
 from reports.report import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded

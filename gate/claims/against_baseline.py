@@ -1,14 +1,19 @@
 """A claim's arm beside its baseline: the two, their paired ratios and what these come to, derived once a report."""
 
+from __future__ import annotations
+
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from gate.figures.paired_ratios import Pair, paired_ratios, prompt_of
 from gate.figures.statistics.ratio_estimate import RatioEstimate, estimate_ratio, holm
 from gate.figures.stream_groups import merge_alike
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import SPEEDUP
-from reports.records.claims import BaseClaim, Claim
-from reports.records.measurement import Arm
+
+if TYPE_CHECKING:
+    from reports.records.claims import BaseClaim, Claim
+    from reports.records.measurement import Arm
 
 MOST_ARMS = 20
 """Arms that are compared with each other: as many as a preset may have. Pairs grow with the square."""

@@ -4,13 +4,21 @@ A drafter accepts, and an f_theta restores, what is like its training text. So a
 template and no document that the prompts were made from was part of it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.report_view import ReportView
-from reports.records.claims import Claim, InDistribution
-from reports.records.measurement import Arm
-from reports.records.plan import OWN
-from reports.records.recipe import Recipe
+from reports.records.constants import OWN
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim, InDistribution
+    from reports.records.measurement import Arm
+    from reports.records.recipe import Recipe
+
+    Recipes = dict[tuple[str, str], Recipe | None]
+    """By role and digest of the weights that a claim rests on; no recipe where nobody wrote one down."""
 
 RESTING_ON: dict[str, tuple[str, ...]] = {
     "decode_speedup": ("drafter", "f_theta"),
@@ -21,9 +29,6 @@ RESTING_ON: dict[str, tuple[str, ...]] = {
 }
 """Metrics that depend on what weights were trained on, and the roles of those. Bytes, and tokens that are the
 verifier's own, depend on none."""
-
-Recipes = dict[tuple[str, str], Recipe | None]
-"""By role and digest of the weights that a claim rests on; no recipe where nobody wrote one down."""
 
 _WORST_FIRST: tuple[InDistribution, ...] = ("yes", "unknown", "kind", "no")
 

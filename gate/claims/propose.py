@@ -1,6 +1,9 @@
 """Every claim that the rows of a report could carry."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import arm_pairs
 from gate.claims.in_distribution import in_distribution
@@ -22,8 +25,11 @@ from reports.records.claims import (
     RecallClaim,
     SpeedupClaim,
 )
-from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm
-from reports.report import Report
+from reports.records.constants import NATIVE_BASELINE_LABEL
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm
+    from reports.report import Report
 
 
 def propose(report: Report) -> tuple[Claim, ...]:

@@ -1,9 +1,13 @@
 """What became of drafts: the share accepted, tokens committed a block, and the share accepted at each position."""
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from reports.records.measurement import Arm
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,15 @@
 """Codecs of the K/V cache over their samples: bits a value, error, recall, and whether one is worth a kernel."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gate.figures.rates import mean_of
 from gate.rulebook.report_view import ReportView
-from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult
+
+if TYPE_CHECKING:
+    from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult
 
 AFFINE_4 = "affine4"
 

@@ -1,6 +1,11 @@
 """How far two runtimes of a drafter propose the same tokens, counted block by block."""
 
-from reports.records.drafter_parity import ParityBlock, ParityResult
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reports.records.drafter_parity import ParityBlock, ParityResult
 
 
 def compared(block: ParityBlock) -> int:

@@ -3,11 +3,16 @@
 Ratios of rates are formed of totals, of medians, of means, or as median or mean of the paired ratios.
 """
 
+from __future__ import annotations
+
 import statistics
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from gate.rulebook.report_view import row_key
-from reports.records.measurement import Arm, Measurement, StatedRate
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement, StatedRate
 
 
 def rate(row: Measurement, scope: str) -> float | None:

@@ -1,12 +1,17 @@
 """K/V bytes: what rows held, what an arm saved, and the analytic table of an arm against both."""
 
+from __future__ import annotations
+
 import statistics
+from typing import TYPE_CHECKING
 
 from gate.figures.paired_ratios import rows_by_key
 from gate.rulebook.report_view import ReportView, drafts_by_model, row_key
 from gate.rulebook.thresholds import MEMORY_GAP
-from reports.records.kv_memory import ArmMemory
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.kv_memory import ArmMemory
+    from reports.records.measurement import Arm, Measurement
 
 
 def kv_bytes(row: Measurement) -> int | None:

@@ -3,9 +3,15 @@
 Each function answers True, False, or None where the row does not say.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from gate.rulebook.report_view import drafts, restores
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement
 
 
 def did_restore(arm: Arm, row: Measurement) -> bool | None:

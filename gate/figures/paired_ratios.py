@@ -1,14 +1,19 @@
 """Ratios of two arms, paired by sample, repeat and process."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gate.figures.rates import rate_of
 from gate.figures.statistics.ratio_estimate import Cell
 from gate.rulebook.report_view import RowKey, row_key
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement
 
 
 @dataclass(frozen=True)

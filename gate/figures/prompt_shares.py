@@ -1,12 +1,17 @@
 """Shares of distinct prompts: those that an arm recalled, and those that it continued as the oracle did."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from gate.figures.paired_ratios import prompt_of, rows_by_key
 from gate.figures.statistics.intervals import Share
 from gate.rulebook.report_view import row_key
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement
 
 
 def recall_of(arm: Arm) -> Share | None:

@@ -3,11 +3,15 @@
 `None` always means, here and in the other figures: the rows do not allow this figure.
 """
 
+from __future__ import annotations
+
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from reports.records.measurement import Arm, Measurement
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement
 
 
 def decode_rate(row: Measurement) -> float | None:

@@ -1,12 +1,17 @@
 """Recall against resident bytes: every arm that bounds its cache, as a share of what the oracle held."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gate.figures.kv_memory import kv_saving
 from gate.figures.prompt_shares import recall_of
 from gate.figures.statistics.intervals import Share
-from reports.records.measurement import Arm
-from reports.report import Report
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm
+    from reports.report import Report
 
 F_THETA, EXACT_ALONE, IDENTITY = "f_theta", "exact layers alone", "identity"
 FAMILIES = {"f_theta": F_THETA, "ablate": EXACT_ALONE, "identity": IDENTITY}

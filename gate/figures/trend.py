@@ -1,12 +1,17 @@
 """How an arm's times move over the run: its drift from first to last, and what each run cost a token."""
 
+from __future__ import annotations
+
 import math
 import statistics
 from collections.abc import Iterable
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from gate.figures.rates import decode_rate, rate_of
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement
 
 MOST_ROWS = 200
 """Of more rows only evenly spaced ones are compared; pairs grow with the square."""

@@ -141,7 +141,7 @@ def _must_agree(marker: Marker, value: float) -> None:
         raise StaleError("FIGURE_STALE", f"{figure.text} is shown, {marker.pointer} is {found}")
 
 
-def _must_count(figure: PrintedShare, claim: BaseClaim, report: Report) -> None:
+def _must_count(figure: PrintedShare, claim: Claim, report: Report) -> None:
     found = counted(ReportView(report), claim)
     if found is not None and (found.correct, found.total) != (figure.part, figure.whole):
         raise StaleError("FIGURE_STALE", f"{figure.text} is shown, the rows have {found.correct}/{found.total}")

@@ -1,16 +1,20 @@
 """A report under judgement, with look-ups that many rules share. Holds no thresholds and judges nothing."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reports.drafters import DrafterKind, drafter_named
 from reports.engines import ENGINES, EngineKind
-from reports.records.measurement import Arm, AuditedStream, Measurement, PromptSet
-from reports.records.plan import PromptRecord
-from reports.records.provenance import ModelInfo
-from reports.report import Report
 from reports.restorations import RESTORATIONS, RestorationKind
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, AuditedStream, Measurement, PromptSet
+    from reports.records.plan import PromptRecord
+    from reports.records.provenance import ModelInfo
+    from reports.report import Report
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,18 @@
 """A rule: one function that looks at a report, declared once with its story, an example and its thresholds."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gate.rulebook.claim_kinds import CLAIM_KINDS
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.thresholds import AnyThreshold
-from reports.records.claims import Claim
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.measurement import Arm, Measurement
 
 Severity = Literal["invalid", "withheld", "legacy"]
 Metric = str
@@ -67,7 +71,7 @@ class Example:
 
 
 EvidenceCheck = Callable[[ReportView], Iterator[Finding]]
-ClaimCheck = Callable[[ReportView, Claim], Iterator[Finding]]
+ClaimCheck = Callable[[ReportView, "Claim"], Iterator[Finding]]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from harness.engines.spec import misfit
 from harness.plans.planned_arms import PlannedArm, settings_text
 from harness.plans.preset import ArmSpec, BasePreset, LoadedPreset, TimedPreset
 from reports.engines import ENGINES, NATIVE_BASELINE, ORACLE
-from reports.records.measurement import NATIVE_BASELINE_LABEL, PromptSet, Role
+from reports.records.constants import NATIVE_BASELINE_LABEL
+from reports.records.measurement import PromptSet, Role
 from reports.records.plan import PresetInfo
 from reports.records.record import digest_of
 from reports.restorations import RESTORATIONS

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import Field
 
 from harness.base.errors import UsageError
-from reports.records.plan import OWN
+from reports.records.constants import OWN
 from reports.records.recipe import Recipe
 from reports.records.record import Digest, Name, Record, digest_of
 from workloads.base import Prompt, Tokenizer

@@ -4,13 +4,13 @@ from typing import Literal
 
 from pydantic import Field
 
+from reports.records.constants import LEAST_PAUSE_S
 from reports.records.record import Bytes, Count, Digest, Fraction, Name, Record, Seconds, TokenId
 from reports.restorations import RestorationMode
 
 Role = Literal["oracle", "null", "sut", "control", "peer"]
 StopReason = Literal["eos", "turn_end", "length"]
 PromptSet = Literal["main", "needle_free", "second_question", "held_out"]
-NATIVE_BASELINE_LABEL = "native_ar_baseline"
 
 
 class Restoration(Record):
@@ -114,10 +114,6 @@ class Measurement(Record):
     stated_decode_tok_s: float | None = Field(
         None, description="Imports: a decode rate printed without the tokens and seconds behind it"
     )
-
-
-LEAST_PAUSE_S = 0.1
-"""Less sleep is the moment between two readings of clocks; no machine sleeps so briefly."""
 
 
 class Pause(Record):

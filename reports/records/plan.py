@@ -9,9 +9,6 @@ from pydantic import AwareDatetime, Field
 from reports.records.measurement import PromptSet
 from reports.records.record import Count, Digest, Fraction, Name, Record, digest_of
 
-OWN = "own"
-"""Form of a workload, and kind of its groups, whose prompts a user's file holds."""
-
 
 class PresetInfo(Record):
     """The preset a run was started from."""

@@ -12,6 +12,8 @@ process, V is the variance of the groups' means over G, and the interval is the 
 another process would say is then not in it. Exact and seedless; `scripts/method.py` simulates it.
 """
 
+from __future__ import annotations
+
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -62,11 +64,11 @@ class RatioEstimate:
         """The interval holds `ratio`, bounds included."""
         return self.low <= ratio <= self.high
 
-    def overlaps(self, other: "RatioEstimate") -> bool:
+    def overlaps(self, other: RatioEstimate) -> bool:
         """The two intervals have a ratio in common."""
         return self.low <= other.high and other.low <= self.high
 
-    def beyond(self, null: "RatioEstimate") -> bool:
+    def beyond(self, null: RatioEstimate) -> bool:
         """The effect is larger than what the run makes of the oracle against itself (`null`, A/A).
 
         A null ratio that scatters around 1 says no more than the interval does. Only one that differs from 1 itself is

@@ -1,12 +1,17 @@
 """Claims that hide that what they were measured on was trained on."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.claims.in_distribution import RESTING_ON, in_distribution
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
-from reports.records.claims import Claim
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
 
 _SAYS = {
     "yes": "prompts are of templates or documents that the weights were trained on",

@@ -1,22 +1,20 @@
 """Rows of a codec run against their layers, their streams and the oracle's, and against those of fewer bits."""
 
+from __future__ import annotations
+
 import itertools
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.codecs import codec_figures
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, Example, Finding
 from gate.rulebook.thresholds import FIGURE_TOLERANCE
-from reports.records.codec_rows import (
-    CodecArm,
-    CodecSample,
-    KvQuantResult,
-    OracleSample,
-    SecondQuestion,
-    weighted_errors,
-)
+
+if TYPE_CHECKING:
+    from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult, OracleSample, SecondQuestion
 
 _RECORDED = ("token_ids", "layers", "held_out", "second", "stored_bytes", "values")
 
@@ -70,6 +68,8 @@ def _row(arm: CodecArm, row: CodecSample, oracle: OracleSample | None) -> Iterat
         yield Finding(f"{where}: {missing} not recorded", arm.name, row.sample, (lacking or ["oracle"])[0], "none",
                       "recorded", severity="withheld")  # fmt: skip
         return
+    from reports.records.codec_rows import weighted_errors
+
     weighted = weighted_errors(row.layers, oracle.energies)
     for field, stated, derived in (
         ("relative_error_k", row.relative_error_k, weighted[0] if weighted is not None else None),

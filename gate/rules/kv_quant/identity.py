@@ -1,13 +1,18 @@
 """The identity codec, which must change nothing."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.codecs import IDENTITY, codec_arm, codec_figures
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, Example, Finding
 from gate.rulebook.thresholds import ORACLE_RECALL_FLOOR, Threshold
-from reports.records.codec_rows import CodecArm
+
+if TYPE_CHECKING:
+    from reports.records.codec_rows import CodecArm
 
 MAX_IDENTITY_KL = Threshold(
     "MAX_IDENTITY_KL",

@@ -1,16 +1,21 @@
 """Bits a value, counted from the arrays."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.codecs import AFFINE_4, IDENTITY, codec_arm, codec_figures
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, Example, Finding
 from gate.rulebook.thresholds import STATED_TOLERANCE, Threshold
-from reports.records.claims import Claim
-from reports.records.codec_rows import CodecArm
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.codec_rows import CodecArm
 
 _RATED = re.compile(r"(?:affine[-_ ]?|d4-|e8-)(\d{1,2})(?!\d)", re.IGNORECASE)
 

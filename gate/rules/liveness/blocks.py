@@ -1,12 +1,17 @@
 """Counts of speculative decoding that must add up: drafts, accepted and committed tokens of blocks, and the stream."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, chooses
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import FIGURE_TOLERANCE, Threshold
-from reports.records.measurement import Block, Measurement, Speculation
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Block, Measurement, Speculation
 
 ACCEPT_LEN_ROUNDING = Threshold(
     "ACCEPT_LEN_ROUNDING",

@@ -1,13 +1,18 @@
 """Engines against what they are: each decodes with a loop of its own, and drafts or restores or does neither."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafter_of, evicts, restoration_of
 from gate.rulebook.rule import Example, Finding
 from reports.drafters import ROUNDINGS
 from reports.engines import ENGINES, ORACLE
-from reports.records.measurement import Arm
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm
 
 
 @evidence_rule(

@@ -1,11 +1,16 @@
 """Evictions: there at all, and every position outside sink + window once in every layer."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement
 
 
 @evidence_rule(

@@ -1,13 +1,19 @@
 """Components that should have run and stood still, or were replaced by another without a word."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.liveness import block_count, did_draft, did_restore, ran_natively
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts, restores
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
-from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm
+from reports.records.constants import NATIVE_BASELINE_LABEL
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm
 
 
 @evidence_rule(

@@ -1,6 +1,9 @@
 """What arms are called, against what their rows did."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.liveness import block_count, ran_natively
 from gate.rulebook.registry import evidence_rule
@@ -9,8 +12,11 @@ from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
 from reports.drafters import DFLASH
 from reports.engines import ENGINES, NATIVE_BASELINE
-from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, PromptSet
+from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.restorations import RESTORATIONS
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, PromptSet
 
 
 @evidence_rule(

@@ -1,13 +1,18 @@
 """Rows that do not say what ran: their times, their flags, their counts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.liveness import did_draft, did_restore
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts, restores
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement
 
 
 @evidence_rule(

@@ -1,13 +1,18 @@
 """Bytes of caches: the same prefill holds the same K/V, and bounded ones what their bounds leave of the oracle's."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.kv_memory import verifier_bytes
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP, Threshold
-from reports.records.measurement import Arm, Measurement, Restoration
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement, Restoration
 
 
 @evidence_rule(

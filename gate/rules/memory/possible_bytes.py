@@ -1,12 +1,17 @@
 """Bytes that no machine could have held: a peak under what was in it, more than there is, a cache of another length."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts_by_model, evicts, foreign_peer
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement
 
 
 @evidence_rule(

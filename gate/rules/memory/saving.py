@@ -1,6 +1,9 @@
 """A saving that is claimed: by which bytes, measured where, and what became of the peak."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import baseline_of
 from gate.figures.kv_memory import (
@@ -13,7 +16,9 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, drafts_by_model
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import MEMORY_GAP
-from reports.records.claims import Claim, MemoryClaim
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
 
 
 @claim_rule(
@@ -33,7 +38,7 @@ from reports.records.claims import Claim, MemoryClaim
 def claim_mismatch(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """An analytic saving is claimed and `formula_matches_run`, derived, is not true."""
     arm = view.arms.get(claim.arm)
-    if arm is None or not isinstance(claim, MemoryClaim) or claim.basis != "analytic":
+    if arm is None or claim.metric != "kv_saving" or claim.basis != "analytic":
         return
     table = table_of(view, arm)
     if table is None:
@@ -112,7 +117,7 @@ def not_measured(view: ReportView, claim: Claim) -> Iterator[Finding]:
 def peak_rose(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The peak of the arm rose although its cache shrank."""
     arm, baseline = view.arms.get(claim.arm), baseline_of(view, claim)
-    if arm is None or baseline is None or not isinstance(claim, MemoryClaim):
+    if arm is None or baseline is None or claim.metric != "kv_saving":
         return
     peak, usual = (median_of(row.peak_bytes for row in one.measurements) for one in (arm, baseline))
     held, full = (median_of(kv_bytes(row) for row in one.measurements) for one in (arm, baseline))

@@ -1,13 +1,18 @@
 """The sums of a table of K/V memory."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.kv_memory import (
     full_bytes,
     resident_bytes,
 )
 from gate.rulebook.rule import Fault
-from reports.records.kv_memory import ArmMemory
+
+if TYPE_CHECKING:
+    from reports.records.kv_memory import ArmMemory
 
 
 def table_sums(table: ArmMemory) -> Iterator[Fault]:

@@ -1,6 +1,9 @@
 """The analytic K/V tables of a report: whatever is claimed, their figures can be cited, so they are derived again."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.kv_memory import formula_matches_run, rows_of
 from gate.rulebook.registry import evidence_rule
@@ -8,8 +11,10 @@ from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Fault, Finding
 from gate.rulebook.thresholds import MEMORY_GAP
 from gate.rules.memory.table_sums import table_sums
-from reports.records.kv_memory import ArmMemory
-from reports.records.measurement import Arm
+
+if TYPE_CHECKING:
+    from reports.records.kv_memory import ArmMemory
+    from reports.records.measurement import Arm
 
 
 @evidence_rule(

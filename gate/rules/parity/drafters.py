@@ -1,16 +1,21 @@
 """Drafter parity: a port proposes what the reference proposes, before its speed means anything."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView, drafter_of, drafts
 from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_FAITHFULNESS_TOKENS, MIN_PARITY_TOKENS
 from gate.rules.parity.shown_parity import parity_faults, parity_key, parity_shown
-from reports.drafters import DrafterKind
-from reports.records.claims import Claim
-from reports.records.drafter_parity import ParityResult
-from reports.records.measurement import Arm, DrafterInfo
+
+if TYPE_CHECKING:
+    from reports.drafters import DrafterKind
+    from reports.records.claims import Claim
+    from reports.records.drafter_parity import ParityResult
+    from reports.records.measurement import Arm, DrafterInfo
 
 
 @claim_rule(

@@ -1,13 +1,18 @@
 """A recorded reference under judgement: held, block by block, to the recording that ships with K3."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from gate.rulebook.rule import Fault
 from reports.drafters import RECORDED
-from reports.records.drafter_parity import ParityBlock, ParityResult
-from reports.records.recorded_drafts import RecordedDrafts, RecordedStream, shipped_recordings
-from reports.report import Report
+
+if TYPE_CHECKING:
+    from reports.records.drafter_parity import ParityBlock, ParityResult
+    from reports.records.recorded_drafts import RecordedDrafts, RecordedStream
+    from reports.report import Report
 
 BLOCKS = "parity.blocks"
 """Where a parity report is at fault."""
@@ -26,6 +31,8 @@ def recording_faults(report: Report) -> Iterator[Fault]:
     if parity.recording is None:
         yield from _never_ran(report, parity)
         return
+    from reports.records.recorded_drafts import shipped_recordings
+
     digest = parity.recording.digest
     recorded = shipped_recordings().get(digest)
     if recorded is None:

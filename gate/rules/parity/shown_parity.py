@@ -1,13 +1,18 @@
 """What the blocks of a parity report show, and why they do not show it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.drafter_parity import compared, disagreements
 from gate.rulebook.rule import Fault
 from gate.rulebook.thresholds import MIN_PARITY_TOKENS
 from gate.rules.parity.recorded_reference import BLOCKS, recording_faults
-from reports.records.drafter_parity import ParityBlock, ParityResult
-from reports.report import Report
+
+if TYPE_CHECKING:
+    from reports.records.drafter_parity import ParityBlock, ParityResult
+    from reports.report import Report
 
 
 def parity_faults(report: Report) -> Iterator[Fault]:

@@ -1,11 +1,16 @@
 """Whether every row that was planned is there."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import Example, Finding
-from reports.records.measurement import Arm
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm
 
 
 @evidence_rule(

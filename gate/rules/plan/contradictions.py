@@ -1,12 +1,17 @@
 """What a report says of its plan in several places: arguments, overrides, warm-ups, resumption, the kind of prompts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Fault, Finding
-from reports.records.plan import OWN
-from reports.report import Report
+from reports.records.constants import OWN
+
+if TYPE_CHECKING:
+    from reports.report import Report
 
 _OPTIONS = ("samples", "repeats", "seed", "max_new_tokens", "prefill_chunk")
 """Parameters that a command line may set and that the report records itself."""

@@ -2,11 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import Example, Finding
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement
 
 
 @evidence_rule(

@@ -1,12 +1,18 @@
 """Rows that a pause broke: they count for nothing, so that each must have had one, and have been measured again."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, RowKey, row_key
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.measurement import LEAST_PAUSE_S, Pause
+from reports.records.constants import LEAST_PAUSE_S
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Pause
 
 LEAST_PAUSE = Threshold(
     "LEAST_PAUSE",

@@ -1,12 +1,17 @@
 """What was asked: the same prompts in every compared arm, distinct ones, and the ones the digest is of."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
-from reports.records.measurement import Arm, Measurement
-from reports.records.plan import PromptRecord, prompts_digest
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, Measurement
+    from reports.records.plan import PromptRecord
 
 
 @evidence_rule(
@@ -94,6 +99,8 @@ def workload_digest(view: ReportView) -> Iterator[Finding]:
     workload = view.report.workload
     if workload is None or view.imported:
         return
+    from reports.records.plan import prompts_digest
+
     derived = prompts_digest(workload.prompts)
     if workload.digest is None:
         message = "workload.digest: missing"

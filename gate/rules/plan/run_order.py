@@ -1,13 +1,17 @@
 """The order of the runs: as it is recorded twice, and as it must be for arms to be compared."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import RATIOS, Example, Finding
-from reports.records.claims import Claim
-from reports.records.plan import Run
-from reports.schedule import ScheduledArm, schedule
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.plan import Run
 
 
 @evidence_rule(
@@ -51,6 +55,8 @@ def _not_of_the_seed(view: ReportView, order: tuple[Run, ...]) -> Iterator[Findi
     plan = view.report.plan
     if plan is None or plan.order_seed is None:
         return
+    from reports.schedule import ScheduledArm, schedule
+
     samples, repeats, processes = plan.samples or 0, plan.repeats or 0, 1 if plan.processes is None else plan.processes
     arms = [
         ScheduledArm(arm.name, 1 + max((r.repeat for r in arm.measurements), default=0)) for arm in view.report.arms

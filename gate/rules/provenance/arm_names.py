@@ -1,13 +1,19 @@
 """Names and labels that are printed beside figures: plain, and promising nothing that the arm is not."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm
+from reports.records.constants import NATIVE_BASELINE_LABEL
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 """What presets may call an arm: nothing that looks like another letter, moves the cursor or ends a line."""

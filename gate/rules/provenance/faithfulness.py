@@ -1,6 +1,9 @@
 """Whether the loaded verifier is the model it claims to be, held to a reference implementation."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
@@ -13,7 +16,9 @@ from gate.rulebook.thresholds import (
     Threshold,
 )
 from gate.rules.provenance.placeholders import is_given
-from reports.records.provenance import Faithfulness, ModelInfo
+
+if TYPE_CHECKING:
+    from reports.records.provenance import Faithfulness, ModelInfo
 
 FLOAT32 = "float32"
 """The type in which every verifier is compared with its reference."""

@@ -1,13 +1,18 @@
 """Which models took part: each by its weights, and each arm's among them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts_by_model
 from gate.rulebook.rule import Example, Finding
 from gate.rules.provenance.placeholders import DIGESTS_OF_NOTHING, is_given
-from reports.records.measurement import Arm
-from reports.records.provenance import ModelInfo
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm
+    from reports.records.provenance import ModelInfo
 
 
 @evidence_rule(

@@ -1,13 +1,18 @@
 """Whether the run can be repeated from what the report says: its source, its arguments, the machine, the plan."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import ALL_METRICS, Example, Finding
 from gate.rules.provenance.placeholders import DIGESTS_OF_NOTHING, is_given
-from reports.records.claims import Claim
-from reports.report import Report
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.report import Report
 
 
 @evidence_rule(

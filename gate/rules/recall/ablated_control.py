@@ -1,6 +1,9 @@
 """The control that evicts the same and restores nothing: the right one, and one that fails."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.prompt_shares import recall_at_most, recall_of
 from gate.figures.statistics.intervals import Share, newcombe
@@ -8,8 +11,10 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, audit_of
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.claims import Claim, RecallClaim
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.measurement import Arm, Measurement
 
 EVICTION_GAP = Threshold(
     "EVICTION_GAP",
@@ -37,7 +42,7 @@ def control_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
     if arm is None:
         return
     controls = view.controls_of(arm)
-    named = claim.control if isinstance(claim, RecallClaim) else None
+    named = claim.control if claim.metric == "restoration_recall" else None
     if not controls:
         kept = arm.restoration
         layers = kept.exact_layers if kept is not None else None

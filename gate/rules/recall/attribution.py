@@ -1,14 +1,20 @@
 """Whose recall it is: the model's own, or that of restored K/V."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.liveness import did_restore, ran_natively
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
-from reports.records.claims import Claim
-from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm, Measurement
+from reports.records.constants import NATIVE_BASELINE_LABEL
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.measurement import Arm, Measurement
 
 
 @claim_rule(

@@ -1,14 +1,19 @@
 """Where needles stand in their prompts: positions and depths that fit each other, outside sink and window."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Fault, Finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.claims import Claim
-from reports.records.plan import PromptRecord
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.plan import PromptRecord
 
 DEPTH_SLACK = Threshold(
     "DEPTH_SLACK",

@@ -1,17 +1,22 @@
 """Scores against the text they were given for."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, RECALL, Example, Finding
 from gate.rulebook.thresholds import DEGENERATE_LINE_LENGTH, DEGENERATE_LINES, DEGENERATE_REPEATS, DEGENERATE_UNIT
-from reports.records.codec_rows import CodecSample, KvQuantResult, OracleSample, SecondQuestion
-from reports.records.plan import PromptRecord
 from reports.scoring import find_answer, first_turn, is_degenerate, score
 
-Known = dict[tuple[str, PromptRecord], bool]
-"""Scores formed so far: of a text, as an answer to a prompt."""
+if TYPE_CHECKING:
+    from reports.records.codec_rows import CodecSample, KvQuantResult, OracleSample, SecondQuestion
+    from reports.records.plan import PromptRecord
+
+    Known = dict[tuple[str, PromptRecord], bool]
+    """Scores formed so far: of a text, as an answer to a prompt."""
 
 
 @evidence_rule(

@@ -1,14 +1,19 @@
 """Controls of the workload: the oracle recalls from it, and nobody without its needles."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from gate.figures.prompt_shares import recall_of
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, plain
 from gate.rulebook.rule import RECALL, Example, Fault, Finding
 from gate.rulebook.thresholds import ORACLE_RECALL_FLOOR, Threshold
-from reports.records.claims import Claim
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.measurement import Arm, Measurement
 
 
 @claim_rule(

@@ -1,6 +1,9 @@
 """What blocks allow: no more speed than the tokens they commit, no less time than a step."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, ratio_of
 from gate.figures.acceptance import committed_per_block
@@ -10,7 +13,9 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, drafts, lossless
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.claims import Claim
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
 
 MAX_SPEEDUP_PER_COMMITTED = Threshold(
     "MAX_SPEEDUP_PER_COMMITTED",

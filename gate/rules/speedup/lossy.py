@@ -1,13 +1,18 @@
 """Arms that lose something in their cache, and what may be said of their speed."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms
 from gate.figures.prompt_shares import token_identity
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, lossless, restoration_of
 from gate.rulebook.rule import RATIOS, Example, Finding
-from reports.records.claims import Claim
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
 
 
 @claim_rule(

@@ -1,6 +1,9 @@
 """Whether an effect is larger than noise: its interval, and the oracle measured against itself."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import adjusted_p, compared_arms, pairs_of, ratio_of
 from gate.figures.statistics.ratio_estimate import span
@@ -8,8 +11,10 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, decode_loops
 from gate.rulebook.rule import RATIOS, SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.claims import Claim
-from reports.records.measurement import Arm
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.measurement import Arm
 
 LEVEL = Threshold(
     "LEVEL",

@@ -1,8 +1,11 @@
 """Whether it is the time at which an arm ran that made it fast: first or second, early or late, cold or warm."""
 
+from __future__ import annotations
+
 import math
 import statistics
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, pairs_of, ratio_of
 from gate.figures import trend
@@ -11,7 +14,9 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.claims import Claim
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
 
 
 @claim_rule(

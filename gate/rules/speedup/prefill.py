@@ -1,7 +1,10 @@
 """Prefill: one computation over one prompt, which takes one time."""
 
+from __future__ import annotations
+
 import statistics
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms
 from gate.figures.rates import prefill_seconds_a_token
@@ -9,7 +12,9 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, evicts, row_key
 from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.claims import Claim
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
 
 MAX_PREFILL_SPREAD = Threshold(
     "MAX_PREFILL_SPREAD",

@@ -1,6 +1,9 @@
 """Whether arm and oracle compute different things, and the oracle the reference."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, ratio_of
 from gate.figures.liveness import ran_natively
@@ -9,8 +12,11 @@ from gate.rulebook.report_view import ReportView, decode_loops, drafts, plain, r
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION, Threshold
 from reports.engines import ORACLE
-from reports.records.claims import Claim
-from reports.records.measurement import NATIVE_BASELINE_LABEL, Arm
+from reports.records.constants import NATIVE_BASELINE_LABEL
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.measurement import Arm
 
 LOOP = ORACLE.decode_loop
 

@@ -1,6 +1,9 @@
 """Whether a ratio rests on enough: prompts, repeats of them, and tokens."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, ratio_of
 from gate.figures.paired_ratios import prompt_of, rows_by_key
@@ -9,7 +12,9 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import MIN_DECODE_TOKENS, MIN_SPEEDUP_SAMPLES, Threshold
-from reports.records.claims import Claim
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
 
 
 @claim_rule(

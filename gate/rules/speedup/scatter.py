@@ -1,13 +1,18 @@
 """Times that do not scatter: no machine keeps one ratio to five digits over many runs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, RowKey, row_key
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.measurement import Arm
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm
 
 LEAST_SPREAD = Threshold(
     "LEAST_SPREAD",

@@ -1,13 +1,18 @@
 """Times that must add up: stages to the end-to-end time, blocks to the decode time, their stages to the blocks."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.measurement import Measurement, Speculation
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Measurement, Speculation
 
 TIMES = ("prefill_s", "decode_s", "e2e_s", "restoration_s", "aux_s")
 

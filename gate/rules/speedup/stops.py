@@ -1,13 +1,18 @@
 """Where streams ended: a ratio of rates is one only between streams that stopped alike."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import Threshold
-from reports.records.claims import Claim
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.measurement import Arm, Measurement
 
 MAX_TOKENS_SPREAD = Threshold(
     "MAX_TOKENS_SPREAD",

@@ -1,12 +1,17 @@
 """Audits of streams by the verifier: there at all, of these very streams, and seeing what they must have seen."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, audit_of, lossless, row_key
 from gate.rulebook.rule import NEEDS_STREAMS, Example, Finding
 from gate.rules.streams.departure import departure
-from reports.records.measurement import Arm, AuditedStream, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, AuditedStream, Measurement
 
 
 @evidence_rule(

@@ -1,6 +1,11 @@
 """Where two streams part."""
 
-from reports.records.measurement import Measurement
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Measurement
 
 
 def departure(row: Measurement, other: Measurement) -> int | None:

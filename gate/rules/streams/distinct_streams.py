@@ -1,6 +1,9 @@
 """How many distinct streams a claim rests on, and how many tokens of them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.figures.paired_ratios import prompt_of
 from gate.rulebook.registry import claim_rule, evidence_rule
@@ -10,8 +13,10 @@ from gate.rulebook.thresholds import (
     MIN_DECODE_TOKENS,
     Threshold,
 )
-from reports.records.claims import Claim
-from reports.records.measurement import Arm, Measurement
+
+if TYPE_CHECKING:
+    from reports.records.claims import Claim
+    from reports.records.measurement import Arm, Measurement
 
 MIN_STREAM_SAMPLES = Threshold(
     "MIN_STREAM_SAMPLES",

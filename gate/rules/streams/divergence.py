@@ -1,7 +1,10 @@
 """Greedy streams of lossless arms: every token the verifier's own choice or tied with it, the stream the oracle's."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, audit_of, foreign_peer, lossless
@@ -10,7 +13,9 @@ from gate.rulebook.thresholds import (
     Threshold,
 )
 from gate.rules.streams.departure import departure
-from reports.records.measurement import Arm, AuditedStream, Measurement, Mismatch
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Arm, AuditedStream, Measurement, Mismatch
 
 NEAR_TIE_GAP = Threshold(
     "NEAR_TIE_GAP",

@@ -1,12 +1,17 @@
 """Tokens of a row: their number, the budget, the reason to stop, and the text they spell."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
-from reports.records.measurement import Measurement
-from reports.records.plan import PlanInfo
+
+if TYPE_CHECKING:
+    from reports.records.measurement import Measurement
+    from reports.records.plan import PlanInfo
 
 
 @evidence_rule(

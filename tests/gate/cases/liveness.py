@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from reports.records.measurement import NATIVE_BASELINE_LABEL, Measurement
+from reports.records.constants import NATIVE_BASELINE_LABEL
+from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.cases.bases import IDENTITY, NGRAM, code, dflash, dropped, mode_of, native_baseline, niah
 from tests.gate.edits import edit_arm, edit_first_row, edit_rows, set_first_row, set_rows

@@ -3,7 +3,8 @@
 import random
 
 from reports.drafters import NGRAM
-from reports.records.measurement import NATIVE_BASELINE_LABEL, DrafterInfo
+from reports.records.constants import NATIVE_BASELINE_LABEL
+from reports.records.measurement import DrafterInfo
 from reports.records.provenance import Faithfulness, ModelInfo
 from reports.report import Report
 from tests.gate.doctoring.arms import renamed

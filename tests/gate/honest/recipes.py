@@ -5,15 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reports.engines import NATIVE_BASELINE, ORACLE
-from reports.records.measurement import (
-    NATIVE_BASELINE_LABEL,
-    DrafterInfo,
-    Mismatch,
-    PromptSet,
-    Restoration,
-    Role,
-    StopReason,
-)
+from reports.records.constants import NATIVE_BASELINE_LABEL
+from reports.records.measurement import DrafterInfo, Mismatch, PromptSet, Restoration, Role, StopReason
 
 END_OF_TURN = 2
 NATIVE = Restoration(mode="none")

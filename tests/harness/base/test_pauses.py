@@ -11,7 +11,8 @@ import pytest
 from harness.base.clock import asleep
 from harness.base.errors import CannotRunError
 from harness.base.pauses import MOST, PauseWatch, watching
-from reports.records.measurement import LEAST_PAUSE_S, Pause
+from reports.records.constants import LEAST_PAUSE_S
+from reports.records.measurement import Pause
 
 Kept = list[tuple[str, Pause | None]]
 

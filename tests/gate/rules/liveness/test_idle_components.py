@@ -1,6 +1,7 @@
 import pytest
 
-from reports.records.measurement import NATIVE_BASELINE_LABEL, Speculation
+from reports.records.constants import NATIVE_BASELINE_LABEL
+from reports.records.measurement import Speculation
 from tests.gate.asking import ask
 from tests.gate.cases.liveness import idle_blocks, projection_idle, undrafted
 from tests.gate.edits import edit_arm, edit_rows, set_rows

@@ -1,6 +1,7 @@
 import pytest
 
-from reports.records.measurement import NATIVE_BASELINE_LABEL, Restoration
+from reports.records.constants import NATIVE_BASELINE_LABEL
+from reports.records.measurement import Restoration
 from tests.gate.asking import ask
 from tests.gate.edits import edit_arm, foreign, set_rows
 from tests.gate.honest import Setup, measured_code, measured_niah

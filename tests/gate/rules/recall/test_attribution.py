@@ -1,6 +1,6 @@
 from gate.claims.propose import propose
 from reports.records.claims import RecallClaim
-from reports.records.measurement import NATIVE_BASELINE_LABEL
+from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.edits import edit_arm, set_first_row

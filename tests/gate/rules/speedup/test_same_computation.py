@@ -1,7 +1,8 @@
 import pytest
 
 from gate.claims.propose import propose
-from reports.records.measurement import NATIVE_BASELINE_LABEL, Measurement
+from reports.records.constants import NATIVE_BASELINE_LABEL
+from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bounds import too_fast

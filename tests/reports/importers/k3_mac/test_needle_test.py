@@ -1,7 +1,7 @@
 import pytest
 
 from reports.reading import Invalid
-from reports.records.measurement import NATIVE_BASELINE_LABEL
+from reports.records.constants import NATIVE_BASELINE_LABEL
 
 CROSS = "k3_cross_model"
 
