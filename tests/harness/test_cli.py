@@ -45,6 +45,12 @@ def test_the_help_of_a_group_loads_no_command(arguments: list[str]) -> None:
     assert not {name.split(".")[0] for name in loaded} & {"gate", "reports", "workloads"}
 
 
+def test_rules_are_listed_without_a_library_of_records_or_of_numbers() -> None:
+    loaded = loaded_by(["gate", "rules"])
+    assert not {name.split(".")[0] for name in loaded} & {"pydantic", "pydantic_core", "numpy", "rich"}
+    assert {name for name in loaded if name.startswith("reports.records.")} == {"reports.records.constants"}
+
+
 def test_a_command_loads_no_other() -> None:
     loaded = loaded_by(["gate", "rules"])
     assert {name for name in loaded if name.startswith("harness.commands")} == {

@@ -1,8 +1,8 @@
 """Values that stand where something was forgotten."""
 
-import hashlib
-
-DIGESTS_OF_NOTHING = frozenset({f"sha256:{'0' * 64}", f"sha256:{hashlib.sha256().hexdigest()}"})
+DIGESTS_OF_NOTHING = frozenset(
+    f"sha256:{digits}" for digits in ("0" * 64, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+)
 """What stands where a digest was forgotten: of no bytes at all, or zeros."""
 
 

@@ -1,7 +1,5 @@
 """`k3 gate rules`: the rules by code."""
 
-import json
-
 from harness.commands.gate.printing import Json
 
 
@@ -10,6 +8,8 @@ def command(json_output: Json = False) -> None:
     from gate.judging.rule_set import RULE_SET, all_rules
 
     if json_output:
+        import json
+
         from gate.explain.story import document
 
         print(json.dumps({"rule_set": RULE_SET, "rules": [document(rule) for rule in all_rules()]}, indent=1))
