@@ -1,5 +1,8 @@
+import hashlib
+
 import pytest
 
+from gate.rules.provenance.placeholders import DIGESTS_OF_NOTHING
 from tests.gate.asking import ask
 from tests.gate.edits import edit_arm, set_verifier
 from tests.gate.honest import Setup, measured_code, measured_niah, measured_parity, provenance
@@ -9,6 +12,10 @@ NIAH = measured_niah(Setup(samples=2, repeats=1))
 FTHETA = measured_niah(Setup(samples=2, repeats=1, suts=("f_theta",)))
 
 CODE = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("dflash",)))
+
+
+def test_the_digest_of_no_bytes_identifies_nothing():
+    assert f"sha256:{hashlib.sha256().hexdigest()}" in DIGESTS_OF_NOTHING
 
 
 @pytest.mark.parametrize("field", ["weights", "architecture", "dtype"])
