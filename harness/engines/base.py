@@ -7,7 +7,7 @@ blocks of tokens until the limit or a stop token; `stats(session)` tells what wa
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 from reports.engines import EngineKind
 from reports.records.measurement import DrafterInfo, Restoration, StopReason
@@ -74,6 +74,14 @@ class SessionStats:
     drafter_bytes: int = 0
 
 
+@dataclass(frozen=True)
+class Held:
+    """What a session's cache holds: it has read `positions` tokens, of which some layer evicted `dropped`."""
+
+    positions: int
+    dropped: int
+
+
 class Engine(Protocol):
     """One way to run the verifier. An engine that cannot do what it was built for raises `EngineError`."""
 
@@ -96,4 +104,31 @@ class Engine(Protocol):
     def stats(self, session: Session) -> SessionStats:
         """What was counted so far; callable after prefill and after decode. Evaluates nothing and waits for nothing:
         it is called while decode's clock runs."""
+        ...
+
+
+@runtime_checkable
+class AppendingEngine(Engine, Protocol):
+    """An engine whose sessions go on: what is appended is read behind the K/V that are there.
+
+    A loop may stop with its last token unread, or one step ahead of it. `held` tells which, and whoever goes on appends
+    the history from there on.
+    """
+
+    def append(self, session: Session, tokens: Sequence[int]) -> None:
+        """Read `tokens`, those of the history that the session does not hold; its `first_token` is then what follows.
+
+        There are none where nothing was decoded, or where the loop ran ahead: what it saw there follows.
+
+        Raises:
+            EngineError: a bound depends on where the prompt ends.
+        """
+        ...
+
+    def held(self, session: Session) -> Held:
+        """What the caches hold, as they say themselves.
+
+        Raises:
+            EngineError: layers hold different numbers of positions.
+        """
         ...

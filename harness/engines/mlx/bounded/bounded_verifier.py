@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
+from harness.base.errors import EngineError
 from harness.engines.mlx.bounded.cache import EvictingCache
 from harness.engines.mlx.bounded.f_theta import load_f_theta
 from harness.engines.mlx.bounded.forward import Backbone, take_apart
@@ -42,6 +43,16 @@ class BoundedVerifier:
         """Evict now what `after` lets stand until the whole prompt was read."""
         if self.restoration.eviction == "after":
             cache.evict()
+
+    def go_on(self, cache: EvictingCache) -> None:
+        """Make ready to read more after decoding.
+
+        Raises:
+            EngineError: eviction `after`, under which what a token sees depends on where the prompt ended.
+        """
+        if self.restoration.eviction == "after":
+            raise EngineError("eviction after takes one prompt; a session that goes on needs eviction strict")
+        cache.go_on()
 
     def longest_block(self, wanted: int) -> int:
         """The most positions, up to `wanted`, that one forward may read (`chunk_length`)."""

@@ -12,11 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import mlx.core as mx
+import numpy as np
 
 from harness.base.clock import Stopwatch
 from harness.base.errors import EngineError
-from harness.engines.base import SessionStats
-from harness.engines.mlx.bounded.layout import GROWTH, CacheLayout, ChunkPlan, LayerRule, StepPlan, visible
+from harness.engines.base import Held, SessionStats
+from harness.engines.mlx.bounded.layout import (
+    GROWTH,
+    CacheLayout,
+    ChunkPlan,
+    LayerRule,
+    Positions,
+    StepPlan,
+    visible,
+)
 from harness.engines.mlx.bounded.restoration import Evicted, Restorer
 
 Mask = mx.array | str | None
@@ -168,6 +177,12 @@ class LayerCache:
             self.counters.expired += leaving - dropped
             self._keep(mx.array(plan.kept))
 
+    def go_on(self, slots: Positions) -> None:
+        """After decoding: hold the K/V in `slots`, in that order, and no room to spare."""
+        self.remade = None
+        if self.keys is not None and (self.keys.shape[2] != len(slots) or np.any(slots != np.arange(len(slots)))):
+            self._keep(mx.array(slots))
+
     def accept(self, plan: ChunkPlan) -> None:
         """After a block: settle by `plan`, made anew for the positions that were accepted, and let go of the others."""
         self.offset = plan.first + plan.length
@@ -306,6 +321,25 @@ class EvictingCache:
                 layer.accept(layer.group.plan)
         self.restorer.rewind(self.groups[0].layout.next)
         mx.eval(self._held())
+
+    def go_on(self) -> None:
+        """After decoding, make ready to read more in chunks: slots in the order of their positions."""
+        for group in self.groups:
+            slots = group.layout.go_on()
+            for layer in self.layers:
+                if layer.group is group:
+                    layer.go_on(slots)
+
+    def held(self) -> Held:
+        """Positions read, by every layer alike, and the most that a layer evicted.
+
+        Raises:
+            EngineError: the layers or their plans do not agree.
+        """
+        counts = {layer.offset for layer in self.layers} | {group.layout.next for group in self.groups}
+        if len(counts) != 1:
+            raise EngineError(f"layers have read {sorted(counts)} positions; the cache is broken")
+        return Held(counts.pop(), max(group.layout.evicted for group in self.groups))
 
     def _held(self) -> list[tuple[mx.array | None, mx.array | None]]:
         return [(layer.keys, layer.values) for layer in self.layers]

@@ -111,6 +111,20 @@ class CacheLayout:
         self._oldest = 0
         self._capacity = 0
 
+    @property
+    def evicted(self) -> int:
+        """Positions that have left sink + window so far."""
+        return max(0, self._frontier - self.rule.sink)
+
+    def go_on(self) -> Positions:
+        """After decode steps, plan chunks again: the slots held, in the order of their positions, which they get."""
+        if self._slots is None:
+            return np.arange(len(self._held))
+        order = sorted(self._slots.items())
+        self._held = np.array([position for position, _ in order], dtype=np.int64)
+        self._slots = None
+        return np.array([slot for _, slot in order], dtype=np.int64)
+
     def plan_chunk(self, length: int) -> ChunkPlan:
         """Plan the next `length` positions of the prompt or of a block, and take them as read."""
         self._before = self.next, self._held, self._frontier

@@ -7,7 +7,7 @@ token at all, a second one goes on from its token and caches, and neither dispat
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -15,9 +15,10 @@ import mlx.core as mx
 from mlx_lm.models.cache import make_prompt_cache
 
 from harness.base.errors import EngineError
-from harness.engines.base import Block, DecodeLimit, Session, SessionStats
+from harness.engines.base import Block, DecodeLimit, Held, Session, SessionStats
 from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier
+from harness.engines.mlx.verifier.native import positions_read
 from harness.engines.mlx.verifier.step_loop import check_limit, token_of
 from harness.engines.spec import EngineSettings
 from reports.engines import ORACLE, EngineKind
@@ -29,10 +30,11 @@ mlx_generate = import_module("mlx_lm.generate")
 
 @dataclass
 class ArSession:
-    """A prompt read into the model's own caches."""
+    """A prompt read into the model's own caches; `latest` is what decode sampled last, (1,), read or not."""
 
     caches: list[Any]
     first_token: int
+    latest: list[mx.array] = field(default_factory=list)
 
 
 class ArEngine:
@@ -59,8 +61,21 @@ class ArEngine:
         if not tokens:
             raise EngineError("the prompt is empty; there is nothing to read")
         caches = make_prompt_cache(self._model)
-        (first,) = self._tokens(tokens, caches, 1)
+        (first,) = self._tokens(tokens, caches, 1, [])
         return ArSession(caches, first)
+
+    def append(self, session: Session, tokens: Sequence[int]) -> None:
+        """Read them as a prompt is read, into the same caches."""
+        own = _own(session)
+        if tokens:
+            (own.first_token,) = self._tokens(tokens, own.caches, 1, [])
+        elif own.latest:
+            own.first_token = token_of(own.latest[0])
+        own.latest.clear()
+
+    def held(self, session: Session) -> Held:
+        """Nothing is dropped but what the model's own windows drop."""
+        return Held(positions_read(_own(session).caches), 0)
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
         """One token a block. A stop token leaves one step that nobody reads, as in every loop that runs ahead."""
@@ -68,7 +83,7 @@ class ArEngine:
         own = _own(session)
         if limit.max_new_tokens == 1 or own.first_token in limit.stop_tokens:
             return
-        for token in self._tokens([own.first_token], own.caches, limit.max_new_tokens - 1):
+        for token in self._tokens([own.first_token], own.caches, limit.max_new_tokens - 1, own.latest):
             yield Block((token,))
             if token in limit.stop_tokens:
                 return
@@ -77,13 +92,12 @@ class ArEngine:
         """Bytes of the caches; nothing is ever evicted by us."""
         return SessionStats(0, 0, 0.0, 0.0, kv_bytes(_own(session).caches), ())
 
-    def _tokens(self, tokens: Sequence[int], caches: list[Any], count: int) -> Iterator[int]:
-        """The `count` greedy tokens after `tokens`.
+    def _tokens(self, tokens: Sequence[int], caches: list[Any], count: int, latest: list[mx.array]) -> Iterator[int]:
+        """The `count` greedy tokens after `tokens`; `latest` is what was sampled last.
 
         `generate_step` hands out a token once it has dispatched the step after it. Asked for one token less, it has
         dispatched all that are wanted when it ends, and the last token is what its sampler chose there.
         """
-        latest: list[mx.array] = []
 
         def greedy(logprobs: mx.array) -> mx.array:
             latest[:] = [mx.argmax(logprobs, axis=-1)]

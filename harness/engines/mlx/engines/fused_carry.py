@@ -52,12 +52,12 @@ class FusedCarryEngine(SpeculativeEngine):
         done = commit(verified.drafts, verified.choices, stops.stop_tokens)
         carried = session.carry
         with watch.stage("rollback"):
-            if done.matched == len(verified.drafts):
+            if len(done.tokens) == 1 + len(verified.drafts):
                 session.carry = []
             else:
                 for snapshot in snapshots:
                     snapshot.restore()
-                session.carry = [*carried, last, *verified.drafts[: done.matched]]
+                session.carry = [*carried, last, *done.tokens[:-1]]
         extend(session.draft, last, verified, done, len(carried), watch)
         return Block(done.tokens, len(verified.drafts), done.accepted)
 

@@ -8,13 +8,13 @@ import mlx.core as mx
 from mlx_lm.models.cache import make_prompt_cache
 
 from harness.base.errors import EngineError
-from harness.engines.base import Block, DecodeLimit, Session, SessionStats
+from harness.engines.base import Block, DecodeLimit, Held, Session, SessionStats
 from harness.engines.mlx.bounded.bounded_verifier import BoundedVerifier, bound
 from harness.engines.mlx.bounded.cache import EvictingCache
-from harness.engines.mlx.engines.native_baseline import NativeSession
+from harness.engines.mlx.engines.native_baseline import NativeSession, native_append, native_decode
 from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier
-from harness.engines.mlx.verifier.native import chunks, native_prefill, native_step
+from harness.engines.mlx.verifier.native import chunks, native_prefill, positions_read
 from harness.engines.mlx.verifier.step_loop import step_loop, token_of
 from harness.engines.spec import EngineSettings
 from reports.engines import INCREMENTAL, EngineKind
@@ -23,11 +23,12 @@ from reports.records.measurement import DrafterInfo, Restoration
 
 @dataclass
 class EvictingSession:
-    """A prompt read into an evicting cache; `first` is the first token, (1,)."""
+    """A prompt read into an evicting cache; `first` is the first token, `ahead` the latest step's, (1,) each."""
 
     bounded: BoundedVerifier
     cache: EvictingCache
     first: mx.array
+    ahead: mx.array | None = None
 
     @property
     def first_token(self) -> int:
@@ -66,18 +67,33 @@ class IncrementalEngine:
             caches = make_prompt_cache(self._model)
             return NativeSession(caches, native_prefill(self._model, caches, tokens, self._chunk))
         cache = bounded.begin()
-        for part in chunks(tokens, bounded.chunk):
-            bounded.read(part, cache)
-        first = bounded.backbone.next_token(bounded.read(mx.array([[tokens[-1]]]), cache))
-        mx.eval(first)
+        first = _read(bounded, cache, tokens)
         bounded.end_prompt(cache)
         return EvictingSession(bounded, cache, first)
+
+    def append(self, session: Session, tokens: Sequence[int]) -> None:
+        """Read them in chunks behind what is there, evicting on the way."""
+        if isinstance(session, NativeSession):
+            native_append(self._model, session, tokens, self._chunk)
+            return
+        own = _own(session)
+        if tokens:
+            own.bounded.go_on(own.cache)
+            own.first = _read(own.bounded, own.cache, tokens)
+        elif own.ahead is not None:
+            own.first = own.ahead
+        own.ahead = None
+
+    def held(self, session: Session) -> Held:
+        """As the cache planned it, and as every layer counted it."""
+        if isinstance(session, NativeSession):
+            return Held(positions_read(session.caches), 0)
+        return _own(session).cache.held()
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
         """One token a block; eviction and restoration go on with every step."""
         if isinstance(session, NativeSession):
-            caches = session.caches
-            return step_loop(session.first, lambda token: native_step(self._model, caches, token), limit)
+            return native_decode(self._model, session, limit)
         own = _own(session)
         return step_loop(own.first, lambda token: _step(token, own), limit)
 
@@ -88,12 +104,22 @@ class IncrementalEngine:
         return _own(session).cache.stats()
 
 
+def _read(bounded: BoundedVerifier, cache: EvictingCache, tokens: Sequence[int]) -> mx.array:
+    """Read `tokens` in chunks; returns what follows them, evaluated, shape (1,)."""
+    for part in chunks(tokens, bounded.chunk):
+        bounded.read(part, cache)
+    first = bounded.backbone.next_token(bounded.read(mx.array([[tokens[-1]]]), cache))
+    mx.eval(first)
+    return first
+
+
 def _step(token: mx.array, session: EvictingSession) -> mx.array:
     """The greedy token after `token` (1,), dispatched but not waited for."""
     cache, backbone = session.cache, session.bounded.backbone
     cache.begin_step()
     upcoming = backbone.next_token(backbone.run(token[None], cache))
     mx.async_eval(cache.remade(), upcoming)
+    session.ahead = upcoming
     return upcoming
 
 

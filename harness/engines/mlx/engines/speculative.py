@@ -14,7 +14,7 @@ import mlx.core as mx
 from harness.base.clock import Stopwatch, now
 from harness.base.errors import EngineError
 from harness.engines.acceptance import Commit
-from harness.engines.base import Block, DecodeLimit, Session, SessionStats
+from harness.engines.base import Block, DecodeLimit, Held, Session, SessionStats
 from harness.engines.mlx.bounded.bounded_verifier import BoundedVerifier, bound
 from harness.engines.mlx.drafters.base import Draft, Drafter, GraphDraft, token_ids
 from harness.engines.mlx.drafters.load import load_drafter
@@ -122,19 +122,42 @@ class SpeculativeEngine(ABC):
     def prefill(self, tokens: Sequence[int]) -> SpeculativeSession:
         """Read the prompt in chunks; the drafter's context grows with them, timed as `aux_s`."""
         kv, draft, watch = self.make_kv(), self._drafter.begin(), Stopwatch()
+        first = self._read(kv, draft, tokens, 0, watch)
+        kv.end_prompt()
+        return SpeculativeSession(self.kind.name, kv, draft, first, watch.total(AUX))
+
+    def append(self, session: Session, tokens: Sequence[int]) -> None:
+        """Read them in chunks behind what is there; the drafter's context grows with them.
+
+        No block runs ahead of its last token, so after one there is always some to read. What a rolled-back cache does
+        not hold is among them, and the drafter knows it already.
+        """
+        own, watch = self._own(session), Stopwatch()
+        if not tokens:
+            return
+        own.kv.go_on()
+        own.first_token = self._read(own.kv, own.draft, tokens, len(own.carry), watch)
+        own.carry, own.aux_s = [], own.aux_s + watch.total(AUX)
+
+    def held(self, session: Session) -> Held:
+        """As the verifier's K/V say."""
+        return self._own(session).kv.held()
+
+    def _read(self, kv: VerifierKv, draft: Draft, tokens: Sequence[int], known: int, watch: Stopwatch) -> int:
+        """Read `tokens`, of which the drafter has the first `known` already; returns what follows them."""
         start = 0
         for part in [*chunks(tokens, self._chunk), mx.array([[tokens[-1]]])]:
             with self._outputs.capture() as captured:
                 logits = kv.read(part)
                 features = captured.features()
             mx.eval(features)
+            skipped, end = max(0, known - start), start + part.shape[1]
             with watch.stage(AUX):
-                draft.extend(tokens[start : start + part.shape[1]], features)
-            start += part.shape[1]
+                if start + skipped < end:
+                    draft.extend(tokens[start + skipped : end], None if features is None else features[:, skipped:])
+            start = end
             mx.clear_cache()
-        first = token_of(mx.argmax(logits[0, -1]))
-        kv.end_prompt()
-        return SpeculativeSession(self.kind.name, kv, draft, first, watch.total(AUX))
+        return token_of(mx.argmax(logits[0, -1]))
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
         """Blocks until the limit or a stop token; no block drafts beyond the limit."""
@@ -199,11 +222,11 @@ def _check_block(size: int, bounded: BoundedVerifier | None) -> None:
 
 
 def extend(draft: Draft, last: int, verified: Verified, done: Commit, skipped: int, watch: Stopwatch) -> None:
-    """Give the drafter what the verifier read and kept: `last` and the matched drafts, with their features.
+    """Give the drafter what the verifier read and kept: `last` and the committed drafts, with their features.
 
     `skipped` leading positions of the forward (the carry) are in its context already.
     """
     with watch.stage("extend"):
-        kept = [last, *verified.drafts[: done.matched]]
+        kept = [last, *done.tokens[:-1]]
         features = verified.features
         draft.extend(kept, None if features is None else features[:, skipped : skipped + len(kept)])

@@ -5,10 +5,11 @@ from typing import Any, Protocol
 
 import mlx.core as mx
 
-from harness.engines.base import SessionStats
+from harness.engines.base import Held, SessionStats
 from harness.engines.mlx.bounded.bounded_verifier import BoundedVerifier
 from harness.engines.mlx.bounded.cache import EvictingCache
 from harness.engines.mlx.memory import kv_bytes
+from harness.engines.mlx.verifier.native import positions_read
 from harness.engines.mlx.verifier.rollback import trim
 
 
@@ -37,6 +38,14 @@ class VerifierKv(Protocol):
         Raises:
             EngineError: it cannot be rolled back.
         """
+        ...
+
+    def go_on(self) -> None:
+        """Blocks were decoded; more is about to be read."""
+        ...
+
+    def held(self) -> Held:
+        """Positions read and kept, and those evicted."""
         ...
 
     def stats(self) -> SessionStats:
@@ -73,6 +82,13 @@ class ModelKv:
         """Trim the others."""
         trim(self.caches, read - kept)
 
+    def go_on(self) -> None:
+        """Nothing is to be made ready."""
+
+    def held(self) -> Held:
+        """Nothing is evicted."""
+        return Held(positions_read(self.caches), 0)
+
     def stats(self) -> SessionStats:
         """Nothing is evicted or restored."""
         return SessionStats(0, 0, 0.0, 0.0, kv_bytes(self.caches), ())
@@ -105,6 +121,14 @@ class BoundedKv:
     def keep(self, read: int, kept: int) -> None:
         """Settle as though only the kept ones had been read."""
         self.cache.accept(kept)
+
+    def go_on(self) -> None:
+        """The room that blocks needed is given back."""
+        self.bounded.go_on(self.cache)
+
+    def held(self) -> Held:
+        """As the cache says."""
+        return self.cache.held()
 
     def stats(self) -> SessionStats:
         """What the cache counted."""

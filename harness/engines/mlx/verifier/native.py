@@ -34,6 +34,18 @@ def native_prefill(model: Any, caches: Sequence[Any], tokens: Sequence[int], chu
     return first
 
 
+def positions_read(caches: Sequence[Any]) -> int:
+    """Positions that the caches have read, dropped ones included.
+
+    Raises:
+        EngineError: not the same number in every layer.
+    """
+    counts = {int(cache.offset) for cache in caches}
+    if len(counts) != 1:
+        raise EngineError(f"layers have read {sorted(counts)} positions; the caches are broken")
+    return counts.pop()
+
+
 def native_step(model: Any, caches: Sequence[Any], token: mx.array) -> mx.array:
     """The greedy token after `token` (1,), shape (1,), not evaluated."""
     return mx.argmax(model(token[None], cache=caches)[:, -1], axis=-1)
