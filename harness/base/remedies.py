@@ -1,9 +1,12 @@
 """What to do about a package that is missing, told alike everywhere. K3 is on no index: it is installed from source."""
 
 RUN_REMEDY = "pip install '.[run]' in K3's source folder, on macOS or Linux"
+SERVE_REMEDY = "pip install '.[serve]' in K3's source folder, on macOS or Linux"
 TORCH_REMEDY = "pip install '.[torch]' in K3's source folder"
 RUN_MODULES = ("gguf", "huggingface_hub", "mlx", "mlx_lm", "numpy", "safetensors", "tokenizers", "transformers")
 """What the extra `run` brings, by the names they are imported by."""
+SERVE_MODULES = ("google", "grpc", "grpc_health")
+"""What the extra `serve` brings beside it."""
 
 
 def remedy_of(module: str | None) -> str | None:
@@ -11,4 +14,6 @@ def remedy_of(module: str | None) -> str | None:
     top = (module or "").partition(".")[0]
     if top == "torch":
         return TORCH_REMEDY
+    if top in SERVE_MODULES:
+        return SERVE_REMEDY
     return RUN_REMEDY if top in RUN_MODULES else None

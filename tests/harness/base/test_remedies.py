@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.base.remedies import RUN_MODULES, RUN_REMEDY, TORCH_REMEDY, remedy_of
+from harness.base.remedies import RUN_MODULES, RUN_REMEDY, SERVE_MODULES, SERVE_REMEDY, TORCH_REMEDY, remedy_of
 from harness.commands.doctor import _needs
 
 ROOT = Path(harness.__file__).parent
@@ -32,7 +32,7 @@ def test_whatever_is_imported_comes_with_the_gate_or_is_told_by_its_extra() -> N
     named = {text.partition(">")[0].partition("[")[0].replace("-", "_") for text in project["dependencies"]}
     known = named | set(sys.stdlib_module_names) | {"harness", "gate", "reports", "workloads"}
     imported = {name for folder in ("harness", "gate", "reports", "workloads") for name in tops(ROOT.parent / folder)}
-    assert imported - known == {*RUN_MODULES, "torch"}
+    assert imported - known == {*RUN_MODULES, *SERVE_MODULES, "torch"}
 
 
 def tops(folder: Path) -> set[str]:
@@ -45,7 +45,14 @@ def tops(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     ("module", "remedy"),
-    [("mlx.core", RUN_REMEDY), ("numpy", RUN_REMEDY), ("torch", TORCH_REMEDY), ("mlxtend", None), (None, None)],
+    [
+        ("mlx.core", RUN_REMEDY),
+        ("numpy", RUN_REMEDY),
+        ("torch", TORCH_REMEDY),
+        ("grpc.aio", SERVE_REMEDY),
+        ("mlxtend", None),
+        (None, None),
+    ],
 )
 def test_a_missing_module_is_told_by_the_extra_that_brings_it(module: str | None, remedy: str | None) -> None:
     assert remedy_of(module) == remedy

@@ -1,0 +1,160 @@
+"""Between the protocol's messages and plain records. Everything here is pure."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict, ParseDict
+from google.protobuf.message import Message
+
+from harness.engines import base
+from harness.engines.base import SessionStats
+from harness.engines.remote import sessions_pb2 as wire
+from harness.engines.remote.records import Appended, Done, Frame, SessionInfo, Stop, Truncated
+from reports.records.record import Record
+
+STOPS: dict[Stop, wire.StopReason.ValueType] = {
+    "MAX_TOKENS": wire.MAX_TOKENS,
+    "EOS": wire.EOS,
+    "CANCELLED": wire.CANCELLED,
+    "TRUNCATED": wire.TRUNCATED,
+}
+_STOP_NAMES = {value: name for name, value in STOPS.items()}
+
+
+def counted(stats: SessionStats) -> wire.Counted:
+    """What an engine counted."""
+    return wire.Counted(
+        restored_positions=stats.restored_positions,
+        evicted_positions=stats.evicted_positions,
+        restoration_seconds=stats.restoration_s,
+        aux_seconds=stats.aux_s,
+        kv_bytes=stats.kv_bytes,
+        drafter_bytes=stats.drafter_bytes,
+        fallbacks=stats.fallbacks,
+    )
+
+
+def stats_of(message: wire.Counted) -> SessionStats:
+    """The same, back."""
+    return SessionStats(
+        restored_positions=message.restored_positions,
+        evicted_positions=message.evicted_positions,
+        restoration_s=message.restoration_seconds,
+        aux_s=message.aux_seconds,
+        kv_bytes=message.kv_bytes,
+        fallbacks=tuple(message.fallbacks),
+        drafter_bytes=message.drafter_bytes,
+    )
+
+
+def appended(done: Appended) -> wire.AppendTokensResponse:
+    """What an append came to."""
+    return wire.AppendTokensResponse(
+        history_length=done.history_length, prefill_seconds=done.prefill_s, counted=counted(done.stats)
+    )
+
+
+def appended_of(message: wire.AppendTokensResponse) -> Appended:
+    """The same, back."""
+    return Appended(message.history_length, message.prefill_seconds, stats_of(message.counted))
+
+
+def frame(one: Frame) -> wire.GenerateFrame:
+    """A frame of a generation."""
+    match one:
+        case Truncated(dropped=dropped):
+            return wire.GenerateFrame(truncated=wire.Truncated(dropped=dropped))
+        case Done():
+            return wire.GenerateFrame(
+                done=wire.Done(
+                    stop_reason=STOPS[one.stop],
+                    tokens=one.tokens,
+                    prefill_seconds=one.prefill_s,
+                    total_seconds=one.total_s,
+                    decode_seconds=one.decode_s,
+                    counted=counted(one.stats),
+                )
+            )
+    return wire.GenerateFrame(
+        block=wire.Block(
+            token_ids=one.tokens,
+            drafted=one.drafted,
+            accepted=one.accepted,
+            draft_seconds=one.draft_s,
+            verify_seconds=one.verify_s,
+            extend_seconds=one.extend_s,
+            rollback_seconds=one.rollback_s,
+            seconds=one.seconds,
+        )
+    )
+
+
+def frame_of(message: wire.GenerateFrame) -> Frame | None:
+    """The same, back; None for a frame without anything that is known."""
+    match message.WhichOneof("frame"):
+        case "truncated":
+            return Truncated(message.truncated.dropped)
+        case "done":
+            done = message.done
+            stop = _STOP_NAMES.get(done.stop_reason)
+            if stop is None:
+                return None
+            return Done(
+                stop,
+                done.tokens,
+                done.prefill_seconds,
+                done.decode_seconds,
+                done.total_seconds,
+                stats_of(done.counted),
+            )
+        case "block":
+            block = message.block
+            return base.Block(
+                tokens=tuple(block.token_ids),
+                drafted=block.drafted,
+                accepted=block.accepted,
+                draft_s=block.draft_seconds,
+                verify_s=block.verify_seconds,
+                extend_s=block.extend_seconds,
+                rollback_s=block.rollback_seconds,
+                seconds=block.seconds,
+            )
+    return None
+
+
+def info(told: SessionInfo) -> wire.GetSessionInfoResponse:
+    """Where a session stands."""
+    return wire.GetSessionInfoResponse(
+        history_length=told.history_length,
+        next_position=told.next_position,
+        kv_bytes=told.kv_bytes,
+        history_digest=told.digest,
+        last_stop_reason=STOPS[told.last_stop] if told.last_stop is not None else None,
+        label=told.label,
+    )
+
+
+def info_of(message: wire.GetSessionInfoResponse) -> SessionInfo:
+    """The same, back."""
+    return SessionInfo(
+        history_length=message.history_length,
+        next_position=message.next_position,
+        kv_bytes=message.kv_bytes,
+        digest=message.history_digest,
+        last_stop=_STOP_NAMES.get(message.last_stop_reason) if message.HasField("last_stop_reason") else None,
+        label=message.label,
+    )
+
+
+def fill(message: Message, record: Record) -> None:
+    """The fields of `record` that `message` has by the same names; what was not recorded is left out."""
+    known = set(message.DESCRIPTOR.fields_by_name)
+    values = {name: value for name, value in record.model_dump(mode="json", exclude_none=True).items() if name in known}
+    ParseDict(values, message, ignore_unknown_fields=True)
+
+
+def told(messages: Message | Sequence[Message]) -> Any:
+    """A message or several as plain values, to be validated as a record."""
+    if isinstance(messages, Message):
+        return MessageToDict(messages, preserving_proto_field_name=True)
+    return [told(message) for message in messages]

@@ -1,0 +1,1 @@
+"""Sessions over the wire: K3's engines behind the session protocol."""

@@ -1,0 +1,154 @@
+"""A gRPC server around the service: where it listens, who may call, and how it ends."""
+
+import hmac
+import os
+import stat
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from harness.base.errors import CannotRunError, UsageError
+from harness.engines.remote.sessions_pb2_grpc import add_SessionsServicer_to_server
+from harness.remote.service import SessionService
+from harness.remote.servicer import Servicer
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+TOKEN_LIMIT = 4096
+SHORTEST_TOKEN = 16
+GRACE_S = 2.0
+SPARE_THREADS = 32
+"""Beside one for each session that is held and one for each that generates."""
+SERVICE = "k3.sessions.v1.Sessions"
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may call: whoever has the token, or a certificate of the authority that `client_ca` names (mTLS).
+
+    `key`, `certificate` and `client_ca` are PEM files, all three or none.
+    """
+
+    token: str | None = None
+    key: Path | None = None
+    certificate: Path | None = None
+    client_ca: Path | None = None
+
+    @property
+    def tls(self) -> bool:
+        """Whether the server proves who it is, and its clients, too."""
+        return self.key is not None
+
+
+def read_token(path: Path) -> str:
+    """The token in a file that only its owner may read.
+
+    Raises:
+        CannotRunError: it cannot be read, others may read it, or it holds no token.
+    """
+    try:
+        if stat.S_IMODE(os.stat(path).st_mode) & 0o077:
+            raise CannotRunError(f"{path}: others may read this token; run `chmod 600 {path}`")
+        with path.open("rb") as file:
+            token = file.read(TOKEN_LIMIT + 1).decode("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotRunError(f"{path}: no token can be read: {error}") from error
+    if not SHORTEST_TOKEN <= len(token) <= TOKEN_LIMIT or not token.isprintable():
+        raise CannotRunError(f"{path}: a token is {SHORTEST_TOKEN} to {TOKEN_LIMIT} printable characters in one line")
+    return token
+
+
+def check_address(address: str, access: Access) -> None:
+    """Refuse an address that others reach, unless calls are authenticated.
+
+    Raises:
+        UsageError: it is no HOST:PORT, or not of this machine and open to everybody.
+    """
+    host, colon, port = address.rpartition(":")
+    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+        raise UsageError(f"--address {address!r}: give HOST:PORT, for example 127.0.0.1:50051 (port 0: any free one)")
+    given = (access.key, access.certificate, access.client_ca)
+    if any(given) and not all(given):
+        raise UsageError("--tls-key, --tls-certificate and --tls-client-ca come together: mTLS needs all three")
+    if host not in LOOPBACK and access.token is None and not access.tls:
+        raise UsageError(f"--address {address}: others reach it; give --token-file or the three --tls options")
+
+
+@contextmanager
+def serving(service: SessionService, address: str, access: Access | None = None) -> Iterator[str]:
+    """A running server; yields the address it listens at, with the port it got. It ends with the context.
+
+    Raises:
+        UsageError: as `check_address`. CannotRunError: a certificate cannot be read, or the address is taken.
+    """
+    access = access or Access()
+    check_address(address, access)
+    limits = service.limits
+    server = grpc.server(
+        ThreadPoolExecutor(2 * limits.sessions + SPARE_THREADS, thread_name_prefix="k3-call"),
+        interceptors=[TokenCheck(access.token)] if access.token is not None else [],
+        options=[
+            ("grpc.max_receive_message_length", limits.message_bytes),
+            ("grpc.max_metadata_size", 16 * 1024),
+            ("grpc.so_reuseport", 0),
+            ("grpc.keepalive_time_ms", 20_000),
+            ("grpc.keepalive_timeout_ms", 10_000),
+            ("grpc.keepalive_permit_without_calls", 1),
+        ],
+        maximum_concurrent_rpcs=2 * limits.sessions + SPARE_THREADS,
+    )
+    add_SessionsServicer_to_server(Servicer(service), server)
+    states = health.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(states, server)
+    port = _listen(server, address, access)
+    server.start()
+    states.set(SERVICE, health_pb2.HealthCheckResponse.SERVING)
+    states.set("", health_pb2.HealthCheckResponse.SERVING)
+    try:
+        yield f"{address.rpartition(':')[0]}:{port}"
+    finally:
+        states.enter_graceful_shutdown()
+        server.stop(GRACE_S).wait()
+
+
+def _listen(server: grpc.Server, address: str, access: Access) -> int:
+    """The port that the server got."""
+    try:
+        if access.key is not None and access.certificate is not None and access.client_ca is not None:
+            pair = (access.key.read_bytes(), access.certificate.read_bytes())
+            authority = access.client_ca.read_bytes()
+            secure = grpc.ssl_server_credentials([pair], authority, require_client_auth=True)
+            port = server.add_secure_port(address, secure)
+        else:
+            port = server.add_insecure_port(address)
+    except (OSError, RuntimeError) as error:
+        raise CannotRunError(f"{address}: cannot listen there: {' '.join(str(error).split())[:200]}") from error
+    if port == 0:
+        raise CannotRunError(f"{address}: cannot listen there; is it taken?")
+    return port
+
+
+class TokenCheck(grpc.ServerInterceptor):
+    """Refuses calls without the token, before anything of them is read."""
+
+    def __init__(self, token: str) -> None:
+        self._wanted = f"Bearer {token}".encode()
+
+    def intercept_service(self, continuation: Callable[[Any], Any], details: Any) -> Any:
+        """Compared in constant time."""
+        given = dict(details.invocation_metadata).get("authorization", "")
+        if hmac.compare_digest(str(given).encode(), self._wanted):
+            return continuation(details)
+        return _REFUSED
+
+
+def _no_token(request: Any, context: grpc.ServicerContext) -> None:
+    context.abort(grpc.StatusCode.UNAUTHENTICATED, "this server wants its token in `authorization: Bearer TOKEN`")
+
+
+_REFUSED: "grpc.RpcMethodHandler[Any, Any]" = grpc.unary_unary_rpc_method_handler(_no_token)

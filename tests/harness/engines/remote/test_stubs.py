@@ -1,0 +1,67 @@
+"""The committed stubs are those of the .proto file, and records come through messages unchanged."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.engines.base import Block, SessionStats
+from harness.engines.remote import messages
+from harness.engines.remote import sessions_pb2 as wire
+from harness.engines.remote.description import Described, from_wire, to_wire
+from harness.engines.remote.records import Appended, Done, Frame, RefusedError, SessionInfo, Truncated
+from reports.records.measurement import DrafterInfo, Restoration
+from reports.records.provenance import ModelInfo, Package
+from scripts.generate_stubs import PROTO, ROOT, STUBS, generate
+
+STATS = SessionStats(5, 7, 0.5, 0.25, 4096, ("one",), 12)
+DIGEST = "sha256:" + "a" * 64
+
+
+def test_generating_the_stubs_again_gives_the_committed_ones(tmp_path: Path) -> None:
+    generate(tmp_path)
+    for name in STUBS:
+        made = (tmp_path / PROTO.parent / name).read_text()
+        assert made == (ROOT / PROTO.parent / name).read_text(), f"{name}: run python scripts/generate_stubs.py"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        Truncated(3),
+        Block((4, 5), 3, 1, 0.1, 0.2, 0.3, 0.4, 1.5),
+        Done("TRUNCATED", 9, 0.5, 1.5, 2.5, STATS),
+    ],
+)
+def test_frames_come_through(frame: Frame) -> None:
+    assert messages.frame_of(wire.GenerateFrame.FromString(messages.frame(frame).SerializeToString())) == frame
+
+
+def test_other_answers_come_through() -> None:
+    assert messages.appended_of(messages.appended(Appended(8, 0.5, STATS))) == Appended(8, 0.5, STATS)
+    for stop in (None, "CANCELLED"):
+        told = SessionInfo(8, 7, 4096, "ab", stop, "label")  # type: ignore[arg-type]
+        assert messages.info_of(messages.info(told)) == told
+
+
+def test_frames_that_nobody_knows_are_none() -> None:
+    assert messages.frame_of(wire.GenerateFrame()) is None
+    assert messages.frame_of(wire.GenerateFrame(done=wire.Done())) is None
+
+
+def test_a_description_comes_through_and_a_wrong_one_is_refused() -> None:
+    described = Described(
+        engine="fused",
+        decode_loop="fused_block",
+        restoration=Restoration(mode="identity", exact_layers=(), sink=4, window=64, eviction="strict"),
+        drafter=DrafterInfo(name="ngram", block_size=4),
+        models=(ModelInfo(role="verifier", id="k3-tiny", weights=DIGEST),),
+        packages=(Package(name="mlx", version="1"),),
+        device="cpu",
+        vocabulary=1024,
+    )
+    message = to_wire(described, wire.Limits(sessions=3))
+    assert from_wire(wire.DescribeResponse.FromString(message.SerializeToString())) == described
+    assert from_wire(to_wire(Described(vocabulary=0), wire.Limits())) == Described(vocabulary=0)
+    message.models[0].role = "king"
+    with pytest.raises(RefusedError, match="role"):
+        from_wire(message)

@@ -1,0 +1,108 @@
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from harness.engines.remote.records import RefusedError
+from harness.remote.device_thread import DeviceThread
+
+
+@pytest.fixture
+def device() -> Iterator[DeviceThread]:
+    thread = DeviceThread()
+    yield thread
+    thread.stop()
+
+
+def turns(name: str, count: int, log: list[str], begin: threading.Event) -> Iterator[str | None]:
+    begin.wait()
+    for _ in range(count):
+        log.append(name)
+        yield name
+        yield None
+
+
+def test_lanes_take_turns_and_calls_of_a_lane_do_not(device: DeviceThread) -> None:
+    log: list[str] = []
+    begin = threading.Event()
+    calls = [device.submit(lane, turns(f"{lane}{n}", 3, log, begin)) for lane in "ab" for n in (1, 2)]
+    begin.set()
+    assert [list(call) for call in calls] == [["a1"] * 3, ["a2"] * 3, ["b1"] * 3, ["b2"] * 3]
+    assert log == ["a1", "b1"] * 3 + ["a2", "b2"] * 3
+
+
+def test_all_work_is_done_in_one_thread(device: DeviceThread) -> None:
+    def where() -> Iterator[int]:
+        yield threading.get_ident()
+
+    idents = {device.run(str(lane), where()) for lane in range(5)}
+    assert len(idents) == 1
+    assert threading.get_ident() not in idents
+
+
+def test_what_work_raises_comes_out_and_the_thread_goes_on(device: DeviceThread) -> None:
+    def fails() -> Iterator[int]:
+        yield 1
+        raise KeyError("gone")
+
+    call = device.submit("a", fails())
+    results = iter(call)
+    assert next(results) == 1
+    with pytest.raises(KeyError, match="gone"):
+        next(results)
+    assert device.run("a", iter([2])) == 2
+
+
+def test_cancelled_work_is_closed_between_turns(device: DeviceThread) -> None:
+    left = threading.Event()
+    stepped = threading.Event()
+
+    def endless() -> Iterator[int]:
+        try:
+            while True:
+                stepped.set()
+                yield 1
+        finally:
+            left.set()
+
+    call = device.submit("a", endless())
+    stepped.wait(5)
+    call.cancel()
+    with pytest.raises(RefusedError) as refused:
+        list(call)
+    assert refused.value.status == "CANCELLED"
+    assert left.is_set()
+
+
+def test_a_lane_takes_so_many_calls(device: DeviceThread) -> None:
+    hold = threading.Event()
+
+    def waits() -> Iterator[int]:
+        hold.wait()
+        yield 1
+
+    calls = [device.submit("a", waits(), most_waiting=2) for _ in range(2)]
+    with pytest.raises(RefusedError) as refused:
+        device.submit("a", waits(), most_waiting=2)
+    assert refused.value.status == "RESOURCE_EXHAUSTED"
+    assert device.busy("a")
+    hold.set()
+    assert [list(call) for call in calls] == [[1], [1]]
+
+
+def test_a_stopped_thread_refuses() -> None:
+    device = DeviceThread()
+    hold = threading.Event()
+
+    def waits() -> Iterator[int]:
+        hold.wait()
+        yield 1
+        yield 2
+
+    call = device.submit("a", waits())
+    threading.Timer(0.05, hold.set).start()
+    device.stop()
+    with pytest.raises(RefusedError, match="shutting down"):
+        list(call)
+    with pytest.raises(RefusedError, match="shutting down"):
+        device.submit("a", iter([1]))
