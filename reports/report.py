@@ -1,9 +1,9 @@
 """The schema-2 report, and how it is read from and written to a file."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AwareDatetime, Field, ValidationError, model_validator
 
 from reports.atomic_file import write_atomically
 from reports.file_form.form import from_file_form, to_file_form
@@ -27,6 +27,11 @@ SCHEMA_VERSION: Literal[2] = 2
 Kind = Literal["niah", "code", "parity", "kv_quant", "chat", "benchmark"]
 IMPORTED_KINDS = ("chat", "benchmark")
 """Kinds that K3 never runs: a report of one is valid only if it is imported."""
+
+MOST_ARMS = 1000
+MOST_JUDGED = 3_000_000
+"""Claims times rows: every claim is derived again from rows. A run of 1,000 prompts in 6 arms and 3 repeats has 18,000
+rows and some 40 claims."""
 
 
 class Imported(Record):
@@ -58,6 +63,18 @@ class Report(Record):
     kv_quant: KvQuantResult | None = None
     claims: tuple[Claim, ...] = ()
     gate: GateBlock | None = None
+
+    @model_validator(mode="after")
+    def _can_be_judged(self) -> Self:
+        """No more arms, and no more claims over rows, than a judge gets through."""
+        codecs = self.kv_quant.arms if self.kv_quant is not None else ()
+        arms = (*self.arms, *codecs)
+        if len(arms) > MOST_ARMS:
+            raise ValueError(f"{len(arms)} arms; a report has at most {MOST_ARMS}")
+        rows = sum(len(arm.measurements) for arm in self.arms) + sum(len(codec.samples) for codec in codecs)
+        if len(self.claims) * max(rows, MOST_ARMS) > MOST_JUDGED:
+            raise ValueError(f"{len(self.claims)} claims over {rows} rows; at most {MOST_JUDGED} in all are judged")
+        return self
 
 
 class ReportError(ValueError):

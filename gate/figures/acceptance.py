@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from reports.records.measurement import Arm
 
 
+MOST_DRAFTED = 10_000
+"""Drafts of one block; a report that states more is not counted out position by position. No forward verifies as many."""
+
+
 @dataclass(frozen=True)
 class Acceptance:
     """The three figures of a drafter; `by_position[i]` is the share of drafts at position i that were accepted."""
@@ -20,13 +24,14 @@ class Acceptance:
 
 
 def acceptance_of(arm: Arm) -> Acceptance | None:
-    """The three acceptance figures, from the per-block rows of every measurement; none if a row lacks them."""
+    """The three acceptance figures, from the per-block rows of every measurement; none if a row lacks them, or if a
+    block drafted more than any block can."""
     said = [row.speculation for row in arm.measurements]
     if not said or any(one is None or one.rounds is None for one in said):
         return None
     rounds = [block for one in said if one is not None for block in one.rounds or ()]
     drafted = sum(block.drafted for block in rounds)
-    if drafted == 0:
+    if drafted == 0 or any(block.drafted > MOST_DRAFTED for block in rounds):
         return None
     reached, kept = Counter[int](), Counter[int]()
     for block in rounds:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from gate.judging.rule_set import all_rules
@@ -9,6 +10,10 @@ from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import ClaimCheck, Finding, Rule, Severity
 from reports.records.claims import BaseClaim, Claim
 from reports.untrusted.one_line import one_line
+
+
+MOST_FINDINGS = 1000
+"""Of one check. A broken row repeats itself in every row, and a few findings are shown; the rest would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ def _guarded(check: Callable[..., Iterator[Finding]], *given: Any) -> tuple[list
     """What was found, and what went wrong: a crash must not become an acquittal, nor lose what was found before."""
     found: list[Finding] = []
     try:
-        found.extend(check(*given))
+        found.extend(islice(check(*given), MOST_FINDINGS))
     except Exception as error:
         return found, error
     return found, None

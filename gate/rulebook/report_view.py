@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from reports.report import Report
 
 
+RowKey = tuple[int, int, int]
+"""Sample, repeat, process."""
+
+Stream = tuple[int, tuple[int, ...] | None]
+"""Sample, and the tokens that were emitted for it."""
+
+
 @dataclass(frozen=True)
 class ReportView:
     """A report and its arms by name and role.
@@ -78,6 +85,16 @@ class ReportView:
         workload = self.report.workload
         return {(prompt.prompt_set, prompt.sample): prompt for prompt in (workload.prompts if workload else ())}
 
+    def audit_of(self, arm: Arm, row: Measurement) -> AuditedStream | None:
+        """The audit of the row's stream: its own, or that of a row of the same sample with the same tokens."""
+        if id(arm) not in self._audits:
+            self._audits[id(arm)] = _audits(arm)
+        return self._audits[id(arm)].get((row.sample, row.token_ids))
+
+    @cached_property
+    def _audits(self) -> dict[int, dict[Stream, AuditedStream]]:
+        return {}
+
     def groups_of(self, prompt_set: PromptSet) -> dict[int, str]:
         """The group (template, document) of each sample of a set; samples whose group is not recorded are left out."""
         return {
@@ -110,10 +127,6 @@ class ReportView:
     def imported(self) -> bool:
         """The report was made from another tool's file."""
         return self.report.imported is not None
-
-
-RowKey = tuple[int, int, int]
-"""Sample, repeat, process."""
 
 
 def row_key(row: Measurement | AuditedStream) -> RowKey:
@@ -189,16 +202,18 @@ def decode_loops(arm: Arm) -> set[str | None]:
     return {row.decode_loop if row.decode_loop is not None else arm.decode_loop for row in arm.measurements} or {None}
 
 
-def audit_of(arm: Arm, row: Measurement) -> AuditedStream | None:
-    """The audit of the row's stream: its own, or that of a row of the same sample with the same tokens."""
-    if arm.stream_audit is None:
-        return None
-    same = {row_key(other) for other in arm.measurements if other.sample == row.sample and _same_stream(other, row)}
-    return next((stream for stream in arm.stream_audit.streams if row_key(stream) in same), None)
-
-
-def _same_stream(row: Measurement, other: Measurement) -> bool:
-    return row.token_ids is not None and row.token_ids == other.token_ids
+def _audits(arm: Arm) -> dict[Stream, AuditedStream]:
+    """The first audit of each stream; one of more mismatches than the stream has tokens is no audit of it."""
+    streams = arm.stream_audit.streams if arm.stream_audit is not None else ()
+    rows: dict[RowKey, set[Stream]] = {}
+    for row in arm.measurements if streams else ():
+        rows.setdefault(row_key(row), set()).add((row.sample, row.token_ids))
+    audits: dict[Stream, AuditedStream] = {}
+    for audit in streams:
+        for sample, ids in rows.get(row_key(audit), ()):
+            if ids is not None and len(audit.mismatches) <= len(ids):
+                audits.setdefault((sample, ids), audit)
+    return audits
 
 
 def plain(arm: Arm) -> bool:

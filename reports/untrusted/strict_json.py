@@ -14,6 +14,8 @@ Json = Any
 MAX_DEPTH = 64
 MAX_VALUES = 2_000_000
 """Values in a document; bounds the memory that parsing takes (64 MiB of `[[],[],...` would become gigabytes)."""
+MAX_OBJECTS = 200_000
+"""Objects among them: each becomes a record, which takes a hundred times the memory of a number."""
 
 _NO_SHAPE = bytes(code for code in range(256) if code not in b'[]{},"')
 _STRING = re.compile(rb'"[^"]*"')
@@ -41,11 +43,14 @@ def parse(data: bytes) -> Document:
 
     Raises:
         StrictJsonError: not UTF-8, not JSON, data after the document, a key twice in one object, NaN or Infinity, a
-            lone surrogate, nesting over `MAX_DEPTH`, over `MAX_VALUES`. Numbers out of range (1e999, integers beyond
-            2**53) are refused by the records, which can name the field.
+            lone surrogate, nesting over `MAX_DEPTH`, over `MAX_VALUES` or `MAX_OBJECTS`. Numbers out of range (1e999,
+            integers beyond 2**53) are refused by the records, which can name the field.
     """
     data = data.removeprefix(BYTE_ORDER_MARK)
-    check_shape(data, MAX_VALUES)
+    shape = _shape(data, MAX_VALUES)
+    _check_shape(shape, MAX_VALUES)
+    if shape.count(b"{") > MAX_OBJECTS:
+        raise StrictJsonError(f"more than {MAX_OBJECTS} objects")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -70,7 +70,7 @@ def _gaps(report: Report, parity: ParityResult) -> Iterator[Fault]:
             str(sizes[-1]),
         )
     planned = report.plan.samples if report.plan is not None and report.kind == "parity" else None
-    if planned is not None and sorted(blocks) != list(range(planned)):
+    if planned is not None and (len(blocks) != planned or sorted(blocks) != list(range(len(blocks)))):
         yield Fault(
             BLOCKS, f"{len(blocks)} samples were compared, {planned} were planned", str(len(blocks)), str(planned)
         )

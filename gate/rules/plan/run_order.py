@@ -62,7 +62,7 @@ def _not_of_the_seed(view: ReportView, order: tuple[Run, ...]) -> Iterator[Findi
         ScheduledArm(arm.name, 1 + max((r.repeat for r in arm.measurements), default=0)) for arm in view.report.arms
     ]
     planned: list[Run] = []
-    if samples * repeats * processes <= len(order):
+    if 0 < samples * repeats * processes <= len(order):
         for process in range(processes):
             planned += schedule(arms, samples=samples, repeats=repeats, process=process, seed=plan.order_seed)
     if tuple(planned) != order:

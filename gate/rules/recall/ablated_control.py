@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gate.figures.prompt_shares import recall_at_most, recall_of
 from gate.figures.statistics.intervals import Share, newcombe
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import ReportView, audit_of
+from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
 
@@ -59,10 +59,10 @@ def control_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
         message = f"{arm.name}: names {named} as its control; with the same exact layers and eviction it is {allowed}"
         yield Finding(message, arm.name, field="claims.control", found=named, allowed=allowed)
     for control in controls:
-        yield from right_control_faults(arm, control)
+        yield from right_control_faults(view, arm, control)
 
 
-def right_control_faults(arm: Arm, control: Arm) -> Iterator[Finding]:
+def right_control_faults(view: ReportView, arm: Arm, control: Arm) -> Iterator[Finding]:
     """Where an ablated control did not run the arm's prompts, was not audited, or did not evict what the arm evicts."""
     theirs = {row.sample: row for row in control.measurements}
     seen: set[int] = set()
@@ -82,7 +82,7 @@ def right_control_faults(arm: Arm, control: Arm) -> Iterator[Finding]:
                 allowed=str(row.prompt_digest)[:23],
             )
             return
-        if audit_of(control, twin) is None:
+        if view.audit_of(control, twin) is None:
             message = f"{control.name}, sample {row.sample}: its stream was not audited; whether it failed is not known"
             yield Finding(message, control.name, row.sample, "stream_audit", "none", "an audit")
             return

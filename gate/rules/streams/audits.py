@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, audit_of, lossless, row_key
+from gate.rulebook.report_view import ReportView, lossless, row_key
 from gate.rulebook.rule import NEEDS_STREAMS, Example, Finding
 from gate.rules.streams.departure import departure
 
@@ -112,17 +112,19 @@ def stream_audit_silent(view: ReportView) -> Iterator[Finding]:
         for row in arm.measurements:
             theirs = truth.get(row.sample)
             if theirs is not None:
-                yield from _unexplained(arm, row, oracle, theirs)
+                yield from _unexplained(view, arm, row, oracle, theirs)
 
 
-def _unexplained(arm: Arm, row: Measurement, oracle: Arm, theirs: Measurement) -> Iterator[Finding]:
-    place, audit = departure(row, theirs), audit_of(arm, row)
+def _unexplained(
+    view: ReportView, arm: Arm, row: Measurement, oracle: Arm, theirs: Measurement
+) -> Iterator[Finding]:
+    place, audit = departure(row, theirs), view.audit_of(arm, row)
     if audit is None:
         return
     ids, others = row.token_ids, theirs.token_ids
     if place is None or ids is None or others is None or place >= min(len(ids), len(others)):
         return
-    if _chosen(audit, place) == others[place] or _chosen(audit_of(oracle, theirs), place) is not None:
+    if _chosen(audit, place) == others[place] or _chosen(view.audit_of(oracle, theirs), place) is not None:
         return
     where = f"{arm.name}, sample {row.sample}, repeat {row.repeat}"
     yield Finding(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, audit_of, foreign_peer, lossless
+from gate.rulebook.report_view import ReportView, foreign_peer, lossless
 from gate.rulebook.rule import NEEDS_STREAMS, Example, Finding
 from gate.rulebook.thresholds import (
     Threshold,
@@ -103,7 +103,7 @@ def _departures(view: ReportView, arm: Arm, tie: float) -> Iterator[Finding]:
     for row in arm.measurements:
         against, theirs = truth.get(row.sample, (arm, row))
         place = departure(row, theirs)
-        if place is None or _tied(arm, row, place, tie) or _tied(against, theirs, place, tie):
+        if place is None or _tied(view, arm, row, place, tie) or _tied(view, against, theirs, place, tie):
             continue
         yield Finding(
             f"{arm.name}, sample {row.sample}, repeat {row.repeat}: the stream leaves that of {against.name} "
@@ -116,9 +116,9 @@ def _departures(view: ReportView, arm: Arm, tie: float) -> Iterator[Finding]:
         )
 
 
-def _tied(arm: Arm, row: Measurement, place: int, tie: float) -> bool:
+def _tied(view: ReportView, arm: Arm, row: Measurement, place: int, tie: float) -> bool:
     """The audit of this very stream records a tie at `place`."""
-    stream = audit_of(arm, row)
+    stream = view.audit_of(arm, row)
     return stream is not None and any(miss.position == place and 0 <= miss.gap <= tie for miss in stream.mismatches)
 
 
