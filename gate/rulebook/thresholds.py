@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from reports import scoring
+from reports.scoring import collapse
 
 Number = TypeVar("Number", int, float)
 
@@ -134,32 +134,32 @@ RESTORATION_S_PER_POSITION = Threshold(
 
 DEGENERATE_LINES = Threshold(
     "DEGENERATE_LINES",
-    scoring.DEGENERATE_LINES,
+    collapse.DEGENERATE_LINES,
     "lines",
     meaning="So many short equal lines, in a row or making up half of a text, are a collapse.",
-    source="`reports.scoring`, by which the workload scores, too",
+    source="`reports.scoring.collapse`, by which the workload scores, too",
 )
 
 DEGENERATE_LINE_LENGTH = Threshold(
     "DEGENERATE_LINE_LENGTH",
-    scoring.DEGENERATE_LINE_LENGTH,
+    collapse.DEGENERATE_LINE_LENGTH,
     "characters",
     meaning="Up to so many a line is short.",
-    source="`reports.scoring`",
+    source="`reports.scoring.collapse`",
 )
 
 DEGENERATE_UNIT = Threshold(
     "DEGENERATE_UNIT",
-    scoring.DEGENERATE_UNIT,
+    collapse.DEGENERATE_UNIT,
     "characters",
     meaning="Longest unit whose repetition at the tail of a text is looked for.",
-    source="`reports.scoring`",
+    source="`reports.scoring.collapse`",
 )
 
 DEGENERATE_REPEATS = Threshold(
     "DEGENERATE_REPEATS",
-    scoring.DEGENERATE_REPEATS,
+    collapse.DEGENERATE_REPEATS,
     "repeats",
     meaning="So many repeats of a unit at the tail are a collapse.",
-    source="`reports.scoring`",
+    source="`reports.scoring.collapse`",
 )

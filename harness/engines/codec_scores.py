@@ -6,7 +6,7 @@ from typing import Any
 
 from reports.records.codec_rows import CodecSample, LayerError, OracleSample, SecondQuestion, weighted_errors
 from reports.records.measurement import StopReason
-from reports.scoring import score
+from reports.scoring.score import score
 
 
 @dataclass(frozen=True)

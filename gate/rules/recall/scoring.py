@@ -9,21 +9,21 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, RECALL, Example, Finding
 from gate.rulebook.thresholds import DEGENERATE_LINE_LENGTH, DEGENERATE_LINES, DEGENERATE_REPEATS, DEGENERATE_UNIT
-from reports.scoring import find_answer, first_turn, is_degenerate, score
+from reports.scoring.score import why_wrong
 
 if TYPE_CHECKING:
     from reports.records.codec_rows import CodecSample, KvQuantResult, OracleSample, SecondQuestion
     from reports.records.plan import PromptRecord
 
-    Known = dict[tuple[str, PromptRecord], bool]
-    """Scores formed so far: of a text, as an answer to a prompt."""
+    Known = dict[tuple[str, PromptRecord], str | None]
+    """What speaks against a text as an answer to a prompt, as far as it was asked; nothing if it is right."""
 
 
 @evidence_rule(
     "RECALL_SCORING",
     title="A score that the text does not support",
     catches="A row counted as correct or wrong against its text: the answer stands only in a collapsed or cut text, in "
-    "lines copied from the prompt, or not at all; or no answer was recorded to score against.",
+    "notes copied from the prompt, in a list of codes, or not at all; or no answer was recorded to score against.",
     why="8 of 8 were recalled on a workload whose answer was empty, and 5 of 5 in streams that ended in a repeat.",
     fix="Record the answer of every prompt and the text of every row; let the workload score, and edit nothing.",
     blocks=(*RECALL, *KV_CODEC),
@@ -75,35 +75,15 @@ def _scored(
         return
     key = (text, prompt)
     if key not in known:
-        known[key] = score(text, prompt.answer, prompt.also_asked or (), prompt.not_asked or ())
-    if known[key] != correct:
+        known[key] = why_wrong(text, prompt.answer, prompt.also_asked or (), prompt.not_asked or ())
+    wrong = known[key]
+    if (wrong is None) != correct:
         counted = "correct" if correct else "wrong"
         yield Finding(
-            f"{where}: counted as {counted}, but {_why(text, prompt.answer, prompt)}",
+            f"{where}: counted as {counted}, but {wrong or f'{prompt.answer!r} stands in its text'}",
             arm=arm,
             sample=sample,
             field="correct",
             found=str(correct).lower(),
-            allowed=str(known[key]).lower(),
+            allowed=str(wrong is None).lower(),
         )
-
-
-def _why(text: str, answer: str, prompt: PromptRecord) -> str:
-    """What stands in the text, in the words of the first answer that decides it."""
-    missing = [wanted for wanted in (answer, *(prompt.also_asked or ())) if not find_answer(text, wanted)]
-    if missing:
-        return _missing(text, missing[0])
-    guessed = [other for other in prompt.not_asked or () if find_answer(text, other)]
-    if guessed:
-        return f"{guessed[0]!r}, which another needle tells, stands in its text beside {answer!r}"
-    if is_degenerate(first_turn(text)):
-        return f"the text that holds {answer!r} collapsed into a repeat"
-    return f"{answer!r} stands in its text"
-
-
-def _missing(text: str, answer: str) -> str:
-    wanted = answer.casefold()
-    if wanted in text.casefold():
-        where = "as an echo or a part" if wanted in first_turn(text).casefold() else "after the end of the turn"
-        return f"{answer!r} stands in its text only {where}"
-    return f"{answer!r} does not stand in its text" + (", which collapsed" if is_degenerate(text) else "")

@@ -115,9 +115,7 @@ def stream_audit_silent(view: ReportView) -> Iterator[Finding]:
                 yield from _unexplained(view, arm, row, oracle, theirs)
 
 
-def _unexplained(
-    view: ReportView, arm: Arm, row: Measurement, oracle: Arm, theirs: Measurement
-) -> Iterator[Finding]:
+def _unexplained(view: ReportView, arm: Arm, row: Measurement, oracle: Arm, theirs: Measurement) -> Iterator[Finding]:
     place, audit = departure(row, theirs), view.audit_of(arm, row)
     if audit is None:
         return

@@ -12,7 +12,7 @@ from gate.rulebook.thresholds import (
     DEGENERATE_UNIT,
     Threshold,
 )
-from reports.scoring import is_degenerate
+from reports.scoring.collapse import is_degenerate
 
 REPEATED_TOKENS = Threshold(
     "REPEATED_TOKENS",

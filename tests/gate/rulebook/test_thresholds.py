@@ -19,7 +19,7 @@ from gate.rulebook import thresholds
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Rule
 from gate.rulebook.thresholds import AnyThreshold, Threshold
-from reports import scoring
+from reports.scoring import collapse
 from reports.reading import evidence_of
 from reports.report import Report
 from tests.gate.cases.all_cases import all_cases
@@ -45,7 +45,7 @@ def used_by(function: Callable[..., Any], seen: set[object]) -> set[str]:
             for member in list(vars(target).values()):  # reading a record may complete its class
                 method = member.fget if isinstance(member, property) else getattr(member, "func", member)
                 found |= used_by(method, seen) if callable(method) else set()
-    if function.__module__ == scoring.__name__:  # the numbers stand there, for the workloads; the gate describes them
+    if function.__module__ == collapse.__name__:  # the numbers stand there, for the workloads; the gate describes them
         found |= {name for name in names if isinstance(vars(thresholds).get(name), Threshold)}
     return found
 

@@ -51,7 +51,9 @@ def test_scores_are_formed_again_in_both_directions() -> None:
     assert found("RECALL_SCORING", hidden) == ["false"]
 
 
-@pytest.mark.parametrize("text", ["{}5", "{}<eos>"[2:], "x<turn|>{}", "Note 9: the code is {}.", "{} " + "is " * 30])
+@pytest.mark.parametrize(
+    "text", ["{}5", "{}<eos>"[2:], "x<turn|>{}", "Note 8: x\nNote 9: the code is {}.", "{} " + "is " * 30]
+)
 def test_pieces_echoes_later_turns_and_collapses_do_not_count(text: str) -> None:
     report = niah()
     assert report.workload is not None

@@ -1,0 +1,80 @@
+"""Where a text names an answer: as a whole word, in any case, whatever hyphens, spaces or Markdown it is written with."""
+
+import re
+from collections.abc import Iterator
+
+LONGEST_ANSWER = 200
+"""Characters; a longer one is found nowhere. Prompts of one's own take 100, and a hostile one would take hours to find."""
+
+HYPHENS = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+"""Hyphens, dashes and the minus sign: models write codes with any of them."""
+
+_JOINERS = "-_\u2010\u2011"
+"""Of those, what joins two words into one; a dash parts them, and an underscore at the edge is emphasis."""
+
+_NOT = re.compile(r"(?:\bnot|n['\u2019]t|\bnever|\bneither|\bnor)(?: (?:the|a|secret|code|number|answer|be))*\W{1,4}$")
+_NEAR = 40
+_PART = re.compile(rf"[{HYPHENS}]|\s+|[^\W\d_]+|\d+|.", re.DOTALL)
+
+
+def is_named(said: str, answer: str) -> bool:
+    """`answer` stands somewhere in `said`, a text that is casefolded, and is not denied there ("it is not BETA-1409").
+
+    One that is cut short, or only a piece of a longer word, code or number, does not stand there. An empty answer, or
+    one longer than `LONGEST_ANSWER`, stands nowhere.
+    """
+    return next(places(said, answer), None) is not None
+
+
+def places(said: str, answer: str) -> Iterator[tuple[int, int]]:
+    """Where `answer` begins and ends in `said`, each time that it stands there."""
+    wanted = answer.strip().casefold()
+    if not wanted or len(wanted) > LONGEST_ANSWER:
+        return
+    parts = _PART.findall(wanted)
+    if max(parts, key=len) in said:
+        yield from _whole(said, re.compile("".join(map(_spelt, parts))))
+
+
+def others_like(said: str, answer: str) -> Iterator[tuple[int, int, str]]:
+    """Other codes of the shape of `answer` in `said`, with their places: as many letters and digits between the same
+    marks. Words and plain numbers have no shape by which they could be told from the rest of a text."""
+    wanted = answer.strip().casefold()
+    parts = _PART.findall(wanted) if len(wanted) <= LONGEST_ANSWER else []
+    if not (any(part.isdigit() for part in parts) and any(part.isalpha() for part in parts)):
+        return
+    shape = re.compile(r"(?<![^\W_])" + "".join(map(_shape, parts)))
+    same = re.compile("".join(map(_spelt, parts)))
+    for start, end in _whole(said, shape):
+        if not same.fullmatch(said, start, end):
+            yield start, end, said[start:end]
+
+
+def _whole(said: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    for found in pattern.finditer(said):
+        start, end = found.span()
+        if _is_whole(said, start, end) and not _NOT.search(said, max(0, start - _NEAR), start):
+            yield start, end
+
+
+def _spelt(part: str) -> str:
+    if part in HYPHENS:
+        return rf"\\?[{HYPHENS}]"
+    return r"\s+" if part.isspace() else re.escape(part)
+
+
+def _shape(part: str) -> str:
+    if part.isdigit():
+        return rf"\d{{{len(part)}}}"
+    return r"[^\W\d_]+" if part.isalpha() else _spelt(part)
+
+
+def _is_whole(said: str, start: int, end: int) -> bool:
+    """`said[start:end]` is no part of a longer word, of one joined by a hyphen, or of a longer number."""
+    before, after = said[max(0, start - 2) : start], said[end : end + 2]
+    if before and (before[-1].isalnum() or (before[-1] in _JOINERS and len(before) == 2 and before[0].isalnum())):
+        return False
+    if not after:
+        return True
+    number = after[0] in ".," and after[1:].isdigit()
+    return not (after[0].isalnum() or number or (after[0] in _JOINERS and after[1:].isalnum()))
