@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reports.records.measurement import Arm
 
-
 MOST_DRAFTED = 10_000
-"""Drafts of one block; a report that states more is not counted out position by position. No forward verifies as many."""
+"""Drafts of one block: no forward verifies as many, and a report that states more is not counted out by position."""
 
 
 @dataclass(frozen=True)

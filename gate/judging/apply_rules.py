@@ -11,9 +11,8 @@ from gate.rulebook.rule import ClaimCheck, Finding, Rule, Severity
 from reports.records.claims import BaseClaim, Claim
 from reports.untrusted.one_line import one_line
 
-
 MOST_FINDINGS = 1000
-"""Of one check. A broken row repeats itself in every row, and a few findings are shown; the rest would fill the memory."""
+"""Of one check. What is broken in a row is broken in every row, and a few findings are shown; all would fill memory."""
 
 
 @dataclass(frozen=True)

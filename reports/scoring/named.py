@@ -1,10 +1,10 @@
-"""Where a text names an answer: as a whole word, in any case, whatever hyphens, spaces or Markdown it is written with."""
+"""Where a text names an answer: as a whole word, in any case, with any hyphens, white space and Markdown."""
 
 import re
 from collections.abc import Iterator
 
 LONGEST_ANSWER = 200
-"""Characters; a longer one is found nowhere. Prompts of one's own take 100, and a hostile one would take hours to find."""
+"""Characters; a longer one is found nowhere: a hostile one would take hours. Prompts of one's own take 100."""
 
 HYPHENS = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 """Hyphens, dashes and the minus sign: models write codes with any of them."""
