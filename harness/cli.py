@@ -30,6 +30,10 @@ COMMANDS: dict[str, Command | Group] = {
         "harness.commands.run.kvquant",
         "Measure what codecs of the K/V cache store, lose and still recall; identity and affine4 are always there.",
     ),
+    "serve": Command(
+        "harness.commands.sessions.serve",
+        "Put an engine behind the session protocol (gRPC): greedy, append-only sessions.",
+    ),
     "doctor": Command(
         "harness.commands.doctor",
         "Show platform, device, BLAS, versions and models, and what is missing for which command.",
