@@ -71,7 +71,7 @@ COMMANDS: dict[str, Command | Group] = {
         {
             "show": Command(
                 "harness.commands.report.show",
-                "Print where a report comes from, its arms, and its claims as the gate judges them.",
+                "Print what may be said of a report, what was measured, and where it comes from.",
             ),
             "diff": Command(
                 "harness.commands.report.diff",

@@ -17,6 +17,9 @@ from reports.records.record import Record
 from reports.records.verdict import GateBlock, Verdict, Violation
 from reports.report import Report
 
+NOTHING_SAID: frozenset[Verdict] = frozenset({"invalid", "legacy", "not_evidence"})
+"""Verdicts with which nothing of a report may be said, whatever it claims."""
+
 
 class JudgedClaim(Record):
     """A claim after judgement; `withheld_by` are the codes that block it."""
@@ -53,7 +56,7 @@ class Judgement:
     @property
     def headlines(self) -> tuple[Headline, ...]:
         """The claims that may be printed as such."""
-        if self.verdict in ("invalid", "legacy", "not_evidence"):
+        if self.verdict in NOTHING_SAID:
             return ()
         admitted = {claim.name for claim in self.claims if claim.status == "admitted" and _says_something(claim)}
         view = ReportView(self.report)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gate.judging.judge import Headline, JudgedClaim
+from gate.judging.judge import NOTHING_SAID, Headline, JudgedClaim
 from gate.judging.reasons import Reason
 from gate.rules.files.refused import LEGACY_SCHEMA
 from reports.records.verdict import Verdict, Violation
@@ -36,6 +36,13 @@ class JudgedFile:
     def state(self) -> str:
         """The verdict, or `unreadable` for a file that could not be opened."""
         return self.verdict.replace("_", " ") if self.opened else "unreadable"
+
+    @property
+    def withheld(self) -> tuple[JudgedClaim, ...]:
+        """The claims that may not be printed. One that is admitted and no headline says nothing of a system (the oracle
+        against itself, a codec that is worth nothing): it is not withheld, either."""
+        silent = self.verdict in NOTHING_SAID
+        return tuple(claim for claim in self.claims if silent or claim.status == "withheld")
 
     @property
     def fails(self) -> bool:

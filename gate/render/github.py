@@ -54,7 +54,7 @@ def _summary_lines(files: Sequence[JudgedFile]) -> Iterator[str]:
     yield "| file | verdict | violations | headlines | withheld |"
     yield "| --- | --- | --- | --- | --- |"
     for file in files:
-        counts = (len(file.violations), len(file.headlines), len(file.claims) - len(file.headlines))
+        counts = (len(file.violations), len(file.headlines), len(file.withheld))
         yield f"| {markdown_text(file.path)} | {file.state} | {' | '.join(map(str, counts))} |"
     for file in files:
         details = list(_details(file))
@@ -65,11 +65,9 @@ def _summary_lines(files: Sequence[JudgedFile]) -> Iterator[str]:
 def _details(file: JudgedFile) -> Iterator[str]:
     for violation in file.violations:
         yield f"- **{markdown_text(violation.code)}** {markdown_text(described(violation))}"
-    shown = {admitted.claim.name for admitted in file.headlines}
     for admitted in file.headlines:
         yield f"- {markdown_text(headline_line(admitted))}"
-    for claim in file.claims:
-        if claim.name not in shown:
-            yield f"- {markdown_text(withheld_line(claim))}"
+    for claim in file.withheld:
+        yield f"- {markdown_text(withheld_line(claim))}"
     for reason in file.reasons:
         yield f"  - {markdown_text(reason_line(reason))}"

@@ -39,8 +39,8 @@ def _basis(claim: RatioClaim) -> list[str]:
     """What a ratio stands on, and what else it could have been called."""
     parts = []
     if claim.prompts is not None and claim.groups is not None:
-        processes = f" in {_counted(claim.processes, 'process')}" if claim.processes else ""
-        parts.append(f"on {_counted(claim.prompts, 'prompt')} of {_counted(claim.groups, 'kind')}{processes}")
+        processes = f" in {number_of(claim.processes, 'process')}" if claim.processes else ""
+        parts.append(f"on {number_of(claim.prompts, 'prompt')} of {number_of(claim.groups, 'kind')}{processes}")
     if claim.end_to_end is not None:
         parts.append(f"end to end {three_digits(claim.end_to_end, 'x')}")
     if claim.ratio_of_totals is not None:
@@ -53,7 +53,8 @@ def _basis(claim: RatioClaim) -> list[str]:
     return parts
 
 
-def _counted(count: int | None, what: str) -> str:
+def number_of(count: int | None, what: str) -> str:
+    """`1 prompt`, `6 prompts`, `2 processes`."""
     plural = "" if count == 1 else "es" if what.endswith("s") else "s"
     return f"{count} {what}{plural}"
 

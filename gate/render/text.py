@@ -29,15 +29,22 @@ def file_lines(file: JudgedFile) -> Iterator[tuple[Span, ...]]:
     """One file: its verdict, its violations, its headlines, and what is withheld."""
     path = one_line(file.path, 1000)
     yield (path, "bold"), (": ", ""), (file.state, _STATE_STYLES.get(file.state, "dim")), (_described(file), "dim")
-    for violation in file.violations:
-        style = "yellow" if violation.code in WARNINGS else "red"
-        yield ("  ", ""), (one_line(violation.code), style), (f"  {described(violation)}", "")
+    yield from map(violation_line, file.violations)
+    yield from claim_lines(file)
+
+
+def violation_line(violation: Violation) -> tuple[Span, ...]:
+    """One violation: its code and what was found."""
+    style = "yellow" if violation.code in WARNINGS else "red"
+    return ("  ", ""), (one_line(violation.code), style), (f"  {described(violation)}", "")
+
+
+def claim_lines(file: JudgedFile) -> Iterator[tuple[Span, ...]]:
+    """Every headline, every claim that is withheld with the codes, and what the rules found."""
     for admitted in file.headlines:
         yield ("  ", ""), (headline_line(admitted), "green")
-    shown = {admitted.claim.name for admitted in file.headlines}
-    for claim in file.claims:
-        if claim.name not in shown:
-            yield ("  ", ""), (withheld_line(claim), "yellow")
+    for claim in file.withheld:
+        yield ("  ", ""), (withheld_line(claim), "yellow")
     for reason in file.reasons:
         yield ("    ", ""), (reason_line(reason), "dim")
 

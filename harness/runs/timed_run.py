@@ -75,12 +75,12 @@ def run(plan: RunPlan, loaded: LoadedModels, out: Path, progress: Progress) -> R
     with Journal.open(skeleton(prepared), out) as journal, watching() as watch:
         done = _done(journal, planned)
         left = planned[done:]
-        for arm in plan.arms:
-            if any(one.arm == arm.name for one in left):
-                progress(done, len(planned), f"warming up {arm.name}")
-                warmup = _warm_up(prepared, arm)
-                if not done:
-                    journal.append(WarmedUp(warmup=warmup))
+        cold = [arm for arm in plan.arms if any(one.arm == arm.name for one in left)]
+        for number, arm in enumerate(cold):
+            progress(number, len(cold), f"warming up {arm.name}: runs that are not timed")
+            warmup = _warm_up(prepared, arm)
+            if not done:
+                journal.append(WarmedUp(warmup=warmup))
         for order, one in enumerate(left, start=done):
             progress(order, len(planned), f"{one.arm}, sample {one.sample}, repeat {one.repeat}")
             _measure_once(prepared, one, order, journal, watch)

@@ -145,7 +145,6 @@ def _codecs(report: Report, judged: JudgedFile) -> Iterator[str]:
     if result is None:
         return
     summaries = summarise_codecs(result)
-    yield f"<p>{_text(codec_cells.verdict(judged))}.</p>"
     yield from (svg(chart) for chart in codec_charts(summaries))
     rows = (codec_cells.row(summary) for summary in summaries)
     yield from _table("Means over the samples of each codec", codec_cells.COLUMNS, rows, words=codec_cells.WORDS)

@@ -20,8 +20,8 @@ from reports.report import Report
 class ArmSummary:
     """Medians over the rows of an arm: seconds, bytes, tokens a second.
 
-    `samples` ran, `planned` were meant to (none: not recorded). `ratio` is the admitted claim about its decode rate;
-    `ratio_withheld`, that there is one which is not admitted.
+    `samples` ran, `planned` were meant to (none: not recorded). `ratio` is the admitted claim about its decode rate (of
+    the oracle run again: how far this run's noise reaches); `ratio_withheld`, that there is one which is not admitted.
     """
 
     name: str
@@ -42,7 +42,8 @@ class ArmSummary:
 
 def summarise(report: Report, judged: JudgedFile) -> tuple[ArmSummary, ...]:
     """A summary of every arm, in the order of the report, as `judged` allows."""
-    admitted = {headline.claim.name for headline in judged.headlines}
+    refused = {claim.name for claim in judged.withheld}
+    admitted = {claim.name for claim in judged.claims} - refused
     return tuple(_summary(report, arm, admitted) for arm in report.arms)
 
 

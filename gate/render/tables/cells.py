@@ -16,7 +16,8 @@ COLUMNS = (
     "decode ratio",
     "95 % interval",
     "K/V MB",
-    "drafts accepted",
+    "accepted",
+    "a block",
 )
 WORDS = 4
 """The first columns hold words, the others figures."""
@@ -39,7 +40,8 @@ def cells(arm: ArmSummary) -> tuple[str, ...]:
         three_digits(arm.ratio.value, "x") if arm.ratio is not None else WITHHELD * arm.ratio_withheld,
         f"{three_digits(interval.low)} to {three_digits(interval.high)}" if interval is not None else "",
         _number(arm.kv_bytes / 1e6 if arm.kv_bytes is not None else None),
-        f"{accepted.rate:.2f}, {accepted.committed_per_block:.2f} a block" if accepted is not None else "",
+        f"{accepted.rate:.2f}" if accepted is not None else "",
+        f"{accepted.committed_per_block:.2f}" if accepted is not None else "",
     )
 
 

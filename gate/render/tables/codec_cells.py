@@ -1,10 +1,8 @@
 """A codec run as table cells. Measured figures only: what a codec is worth is a claim."""
 
 from gate.figures.statistics.intervals import Share, wilson
-from gate.judging.judged_file import JudgedFile
 from gate.render.headline import three_digits
 from gate.render.tables.codec_table import CodecSummary
-from reports.records.claims import KvQuantClaim
 from reports.untrusted.one_line import one_line
 
 COLUMNS = (
@@ -46,15 +44,6 @@ def row(summary: CodecSummary) -> tuple[str, ...]:
         _share(summary.same_streams),
         three_digits(summary.decode_tok_s) if summary.decode_tok_s is not None else "",
     )
-
-
-def verdict(judged: JudgedFile) -> str:
-    """What the admitted claims come to, in one line."""
-    claims = [admitted.claim for admitted in judged.headlines if isinstance(admitted.claim, KvQuantClaim)]
-    if not claims:
-        return "no verdict on a codec is admitted"
-    worth = [one_line(claim.arm) for claim in claims if claim.value]
-    return f"{len(claims)} codecs judged beside affine 4; worth a native kernel: {', '.join(worth) or 'none'}"
 
 
 def _fixed(value: float | None) -> str:

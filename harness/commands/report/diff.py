@@ -8,7 +8,8 @@ from reports.untrusted.one_line import one_line
 
 def command(first: File, second: File) -> None:
     """Print what differs between two reports: setting, figures, and what may be said."""
-    from gate.render.tables.show import differences, flat, write_table
+    from gate.render.tables.drawing import write_table
+    from gate.render.tables.show import differences, flat
 
     rows = list(differences(flat(*open_report(first)), flat(*open_report(second))))
     if not rows:

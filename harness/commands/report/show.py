@@ -3,11 +3,12 @@
 import sys
 
 from harness.commands.report.opening import File, open_report
+from harness.commands.run.options import Verbose
 
 
-def command(file: File) -> None:
-    """Print where a report comes from, its arms, and its claims as the gate judges them."""
+def command(file: File, verbose: Verbose = False) -> None:
+    """Print what may be said of a report, what was measured, and where it comes from."""
     from gate.render.tables.show import show
 
     report, judged = open_report(file)
-    show(report, judged, sys.stdout)
+    show(report, judged, sys.stdout, verbose=verbose)

@@ -5,7 +5,19 @@ from typing import Annotated, Any, get_args
 import typer
 
 from harness.commands.run.eval import execute
-from harness.commands.run.options import BlockSize, Dry, Items, Json, Model, Out, Repeats, Samples, Seed, choice
+from harness.commands.run.options import (
+    BlockSize,
+    Dry,
+    Items,
+    Json,
+    Model,
+    Out,
+    Repeats,
+    Samples,
+    Seed,
+    Verbose,
+    choice,
+)
 from harness.commands.trust_option import TrustCode
 from harness.engines.spec import Graph
 from harness.plans.kinds import plan_of
@@ -35,6 +47,7 @@ def command(
     out: Out = None,
     json_output: Json = False,
     dry: Dry = False,
+    verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
     """Decode code continuations speculatively, beside the oracle and a drafter whose tokens are permuted."""
@@ -61,4 +74,4 @@ def command(
             control | {"drafter": proposer | {"shuffle_seed": SHUFFLE_SEED}},
         ],
     }
-    execute(plan_of(preset_of_flags(document)), out, json_output, dry)
+    execute(plan_of(preset_of_flags(document)), out, json_output=json_output, dry=dry, verbose=verbose)

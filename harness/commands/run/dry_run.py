@@ -42,7 +42,7 @@ def _document(plan: Plan, needs: tuple[Requirement, ...]) -> dict[str, Any]:
 
 
 def _print_text(plan: Plan, needs: tuple[Requirement, ...]) -> None:
-    from gate.render.tables.show import write_table
+    from gate.render.tables.drawing import write_table
 
     arms, preset = plan.planned(), plan.preset
     print(f"preset {preset.name} ({preset.kind}): {preset.title}")

@@ -9,7 +9,7 @@ import typer
 
 from harness.base.progress import Progress, bar
 from harness.commands.run.dry_run import print_plans
-from harness.commands.run.options import Dry, Json, Out
+from harness.commands.run.options import Dry, Json, Out, Verbose
 from harness.commands.run.output import choose_output
 from harness.commands.run.printing import print_outcomes
 from harness.commands.trust_option import TrustCode
@@ -36,6 +36,7 @@ def command(
     out: Out = None,
     json_output: Json = False,
     dry: Dry = False,
+    verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
     """Run a preset and print the headlines it carries; the rest is WITHHELD, with reasons."""
@@ -43,10 +44,10 @@ def command(
     for key, value in (("samples", samples), ("repeats", repeats), ("seed", seed)):
         if value is not None:
             overrides.append(f"{key}={value}")
-    execute(plan_of(load_preset(preset, overrides)), out, json_output, dry)
+    execute(plan_of(load_preset(preset, overrides)), out, json_output=json_output, dry=dry, verbose=verbose)
 
 
-def execute(plan: Plan, out: Path | None, json_output: bool, dry: bool) -> NoReturn:
+def execute(plan: Plan, out: Path | None, *, json_output: bool, dry: bool, verbose: bool) -> NoReturn:
     """Measure, judge, write, read back, print; ends the command with the exit code of the verdict.
 
     The presets that the plan names beside it go first. Where all that was done before, there is nothing to do, and the
@@ -68,7 +69,7 @@ def execute(plan: Plan, out: Path | None, json_output: bool, dry: bool) -> NoRet
     if finished:
         print(f"k3: {out}: it is finished; nothing to do (`k3 report show` shows it)", file=sys.stderr)
     if not finished or json_output:
-        print_outcomes(files, json_output)
+        print_outcomes(files, json_output=json_output, verbose=verbose)
     raise typer.Exit(0 if finished else exit_code(files))
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from harness.commands.run.eval import execute
-from harness.commands.run.options import Dry, Json, Model, Out, Samples, Seed
+from harness.commands.run.options import Dry, Json, Model, Out, Samples, Seed, Verbose
 from harness.commands.trust_option import TrustCode
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import preset_of_flags
@@ -24,6 +24,7 @@ def command(
     out: Out = None,
     json_output: Json = False,
     dry: Dry = False,
+    verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
     """Measure what codecs of the K/V cache store, lose and still recall; identity and affine4 are always there."""
@@ -39,7 +40,7 @@ def command(
         "runtime_bits": parse_bits(runtime_bits),
         "workload": {"lines": lines},
     }
-    execute(plan_of(preset_of_flags(document)), out, json_output, dry)
+    execute(plan_of(preset_of_flags(document)), out, json_output=json_output, dry=dry, verbose=verbose)
 
 
 def parse_bits(text: str) -> list[int]:

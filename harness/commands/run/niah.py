@@ -6,7 +6,7 @@ import typer
 
 from harness.base.errors import UsageError
 from harness.commands.run.eval import execute
-from harness.commands.run.options import Dry, Json, Model, Out, Repeats, Samples, Seed, choice
+from harness.commands.run.options import Dry, Json, Model, Out, Repeats, Samples, Seed, Verbose, choice
 from harness.commands.trust_option import TrustCode
 from harness.engines.spec import LAYER_NAMES, Eviction
 from harness.plans.kinds import plan_of
@@ -34,6 +34,7 @@ def command(
     out: Out = None,
     json_output: Json = False,
     dry: Dry = False,
+    verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
     """Needle recall of one restoration mode beside the control that must fail."""
@@ -56,7 +57,7 @@ def command(
         "workload": {"lines": lines},
         "arms": arms,
     }
-    execute(plan_of(preset_of_flags(document)), out, json_output, dry)
+    execute(plan_of(preset_of_flags(document)), out, json_output=json_output, dry=dry, verbose=verbose)
 
 
 def parse_layers(text: str) -> str | list[int]:

@@ -16,6 +16,7 @@ Items = Annotated[int, typer.Option("--items", help="Mean number of items a file
 BlockSize = Annotated[int, typer.Option("--block-size", help="The last committed token and the drafts after it.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Report file; default: a new one in k3-runs/.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print each claim by name, with the rules' codes.")]
 Dry = Annotated[bool, typer.Option("--plan", help="Print what would run and what is missing; load nothing.")]
 
 

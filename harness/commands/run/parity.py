@@ -5,7 +5,7 @@ from typing import Annotated, get_args
 import typer
 
 from harness.commands.run.eval import execute
-from harness.commands.run.options import BlockSize, Dry, Items, Json, Model, Out, Samples, Seed, choice
+from harness.commands.run.options import BlockSize, Dry, Items, Json, Model, Out, Samples, Seed, Verbose, choice
 from harness.commands.trust_option import TrustCode
 from harness.engines.spec import Dtype
 from harness.plans.kinds import plan_of
@@ -29,6 +29,7 @@ def command(
     out: Out = None,
     json_output: Json = False,
     dry: Dry = False,
+    verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
     """Compare the drafter's two runtimes token by token; agreement unlocks throughput claims for its weights."""
@@ -47,4 +48,4 @@ def command(
         "seed": seed,
         "workload": {"items": items},
     }
-    execute(plan_of(preset_of_flags(document)), out, json_output, dry)
+    execute(plan_of(preset_of_flags(document)), out, json_output=json_output, dry=dry, verbose=verbose)

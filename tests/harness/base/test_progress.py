@@ -1,5 +1,7 @@
 """Progress without a terminal: plain lines, few of them, on stderr."""
 
+import threading
+
 import pytest
 
 from harness.base.progress import QUIET_S, PlainLines, bar
@@ -27,7 +29,8 @@ def test_a_phase_is_told_at_once_and_its_steps_rarely(capsys: pytest.CaptureFixt
     assert out == ""
     told = err.splitlines()
     assert told[:3] == ["[0/1] loading m (0 s)", "[0/100] warming up (0 s)", "[0/100] oracle, sample 0 (0 s)"]
-    assert told[3:-1] == [f"[{n}/100] oracle, sample {n} ({n} s)" for n in (30, 60, 90)]
+    left = {30: "70 s", 60: "40 s", 90: "10 s"}
+    assert told[3:-1] == [f"[{n}/100] oracle, sample {n} ({n} s, about {left[n]} left)" for n in left]
     assert told[-1] == "[100/100] auditing streams (100 s)"
 
 
@@ -41,11 +44,44 @@ def test_amounts_are_told_when_it_was_quiet(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err.splitlines() == ["downloading m (300 MB)", "30 s", "60 s", "90 s", "120 s", "150 s"]
 
 
+def test_a_step_that_takes_minutes_is_told_again(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    lines = PlainLines(clock)
+    lines.beat()
+    lines(0, 3, "warming up fused")
+    for _ in range(4):
+        clock.seconds += QUIET_S / 2
+        lines.beat()
+    told = capsys.readouterr().err.splitlines()
+    assert told == [f"[0/3] warming up fused ({n} s)" for n in (0, 30, 60)]
+
+
+def test_the_lines_go_on_beside_a_body_that_says_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.base.progress.QUIET_S", 0.0)
+    monkeypatch.setattr("harness.base.progress.LOOK_S", 0.001)
+    heard = threading.Event()
+    say = PlainLines.say
+    monkeypatch.setattr(
+        PlainLines, "say", lambda self, line: (say(self, line), line.startswith("[1/2]") and heard.set())
+    )
+    with bar("a title") as progress:
+        progress(1, 2, "one long step")
+        heard.clear()
+        assert heard.wait(10)
+    assert all(thread.name != "progress" for thread in threading.enumerate())
+
+
 def test_without_a_terminal_the_bar_is_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with bar("a title") as progress:
         progress(0, 2, "loading m")
         progress(2, 2, "auditing streams")
     out, err = capsys.readouterr()
     assert out == ""
-    assert [line.split(" (")[0] for line in err.splitlines()] == ["[0/2] loading m", "[2/2] auditing streams"]
+    assert [line.split(" (")[0] for line in err.splitlines()] == [
+        "a title",
+        "[0/2] loading m",
+        "[2/2] auditing streams",
+    ]
     assert err.replace("\n", "").isprintable()
