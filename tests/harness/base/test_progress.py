@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from harness.base.progress import QUIET_S, PlainLines, bar
+from harness.base.progress import QUIET_S, Pace, PlainLines, bar, told
 
 
 class Clock:
@@ -27,11 +27,11 @@ def test_a_phase_is_told_at_once_and_its_steps_rarely(capsys: pytest.CaptureFixt
     lines(100, 100, "auditing streams")
     out, err = capsys.readouterr()
     assert out == ""
-    told = err.splitlines()
-    assert told[:3] == ["[0/1] loading m (0 s)", "[0/100] warming up (0 s)", "[0/100] oracle, sample 0 (0 s)"]
+    said = err.splitlines()
+    assert said[:3] == ["[0/1] loading m (0 s)", "[0/100] warming up (0 s)", "[0/100] oracle, sample 0 (0 s)"]
     left = {30: "70 s", 60: "40 s", 90: "10 s"}
-    assert told[3:-1] == [f"[{n}/100] oracle, sample {n} ({n} s, about {left[n]} left)" for n in left]
-    assert told[-1] == "[100/100] auditing streams (100 s)"
+    assert said[3:-1] == [f"[{n}/100] oracle, sample {n} ({n} s, about {left[n]} left)" for n in left]
+    assert said[-1] == "[100/100] auditing streams (100 s)"
 
 
 def test_amounts_are_told_when_it_was_quiet(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,8 +52,8 @@ def test_a_step_that_takes_minutes_is_told_again(capsys: pytest.CaptureFixture[s
     for _ in range(4):
         clock.seconds += QUIET_S / 2
         lines.beat()
-    told = capsys.readouterr().err.splitlines()
-    assert told == [f"[0/3] warming up fused ({n} s)" for n in (0, 30, 60)]
+    lines_said = capsys.readouterr().err.splitlines()
+    assert lines_said == [f"[0/3] warming up fused ({n} s)" for n in (0, 30, 60)]
 
 
 def test_the_lines_go_on_beside_a_body_that_says_nothing(
@@ -85,3 +85,36 @@ def test_without_a_terminal_the_bar_is_plain_lines(capsys: pytest.CaptureFixture
         "[2/2] auditing streams",
     ]
     assert err.replace("\n", "").isprintable()
+
+
+def test_the_rest_takes_what_the_steps_took() -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    assert pace.left() is None
+    assert pace.step(2, 10)
+    assert pace.left() is None
+    clock.seconds = 8.0
+    assert not pace.step(4, 10)
+    assert pace.left() == 4.0 * 6
+    pace.step(10, 10)
+    assert pace.left() is None
+
+
+def test_another_phase_is_timed_anew() -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    pace.step(0, 3)
+    clock.seconds = 30.0
+    pace.step(1, 3)
+    assert pace.step(1, 50)
+    clock.seconds = 31.0
+    pace.step(2, 50)
+    assert pace.left() == 48.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s"), (7.4, "7 s"), (43.0, "40 s"), (99.0, "100 s"), (150.0, "2 min"), (7000.0, "2 h")],
+)
+def test_an_estimate_is_told_as_roughly_as_it_is_known(seconds: float, text: str) -> None:
+    assert told(seconds) == text
