@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from reports.records.codec_rows import ArmSample, OracleSample
+from reports.records.kv_memory import MemoryTable
 from reports.records.measurement import AuditedStream, Measurement, Pause
 from reports.records.plan import Resume, Warmup
 from reports.records.record import Name, Record
@@ -78,7 +79,14 @@ class Audited(Record):
     stream: AuditedStream
 
 
-Entry = Begun | Resumed | WarmedUp | MeasuredRow | MeasuredSample | Audited
+class Computed(Record):
+    """What no row holds: what the caches of the run should have held by formula."""
+
+    line: Literal["computed"] = "computed"
+    memory: MemoryTable
+
+
+Entry = Begun | Resumed | WarmedUp | MeasuredRow | MeasuredSample | Audited | Computed
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(
     Annotated[Entry, Field(discriminator="line")], config=ConfigDict(defer_build=True)
 )

@@ -89,6 +89,7 @@ def _plan(plan: PlanInfo) -> Iterator[tuple[str, object]]:
     yield "plan digest", plan.digest
     yield "samples", plan.samples
     yield "repeats", plan.repeats
+    yield "processes", plan.processes
     yield "timed runs", len(plan.order) if plan.order is not None else None
     yield "warm-ups", sum(warmup.runs for warmup in plan.warmups) if plan.warmups is not None else None
     yield "new tokens at most", plan.max_new_tokens

@@ -11,9 +11,10 @@ from harness.plans.preset import ArmSpec, BasePreset, LoadedPreset, TimedPreset
 from reports.engines import ENGINES, NATIVE_BASELINE, ORACLE
 from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.records.measurement import PromptSet, Role
-from reports.records.plan import PresetInfo
+from reports.records.plan import PresetInfo, Run
 from reports.records.record import digest_of
 from reports.restorations import RESTORATIONS
+from reports.schedule import ScheduledArm, schedule
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class RunPlan(Plan):
 
     def planned(self) -> tuple[PlannedArm, ...]:
         """Every arm with its runs."""
-        samples = self.preset.samples
+        samples, processes = self.preset.samples, self.preset.processes
         return tuple(
             PlannedArm(
                 name=arm.name,
@@ -81,11 +82,21 @@ class RunPlan(Plan):
                 engine=arm.spec.engine,
                 prompts=f"{samples} {arm.prompt_set}",
                 repeats=arm.repeats,
-                runs=samples * arm.repeats,
+                runs=samples * arm.repeats * processes,
                 settings=settings_text(arm.spec, arm.spec.drafter),
             )
             for arm in self.arms
         )
+
+    def runs(self) -> tuple[Run, ...]:
+        """All timed runs in order, those of one process after those of another."""
+        return tuple(one for process in range(self.preset.processes) for one in self.runs_of(process))
+
+    def runs_of(self, process: int) -> tuple[Run, ...]:
+        """The timed runs of one process, in the order that the preset's seed gives it."""
+        arms = [ScheduledArm(arm.name, arm.repeats) for arm in self.arms]
+        preset = self.preset
+        return schedule(arms, samples=preset.samples, repeats=preset.repeats, process=process, seed=preset.seed)
 
     @property
     def needle_sink(self) -> int:

@@ -99,7 +99,8 @@ class BasePreset(Record):
 class TimedPreset(BasePreset):
     """A run that times arms beside the oracle."""
 
-    repeats: int = Field(3, ge=1, le=50)
+    processes: int = Field(3, ge=1, le=20, description="Each loads the models anew and runs the whole plan once")
+    repeats: int = Field(1, ge=1, le=50, description="Of every sample, in each process")
     max_new_tokens: int = Field(16, ge=2, le=4096)
     ignore_turn_stop: bool = False
     arms: tuple[ArmSpec, ...] = Field(min_length=1, max_length=20)

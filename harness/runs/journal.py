@@ -40,21 +40,22 @@ _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 class Journal:
     """The lines of one run, open for the next one. `skeleton` is the report as it was before anything was measured."""
 
-    def __init__(self, out: Path, skeleton: Report, lines: Lines, descriptor: int) -> None:
+    def __init__(self, out: Path, skeleton: Report, lines: Lines, descriptor: int, before: int) -> None:
         self.skeleton = skeleton
         self.entries = list(lines.entries)
         self.path = journal_of(out)
         self._out = out
         self._descriptor = descriptor
         self._end = lines.end
-        self._taken_up = self.measured > 0
+        self._taken_up = self.measured > before
 
     @classmethod
     @contextmanager
-    def open(cls, skeleton: Report, out: Path) -> Iterator["Journal"]:
+    def open(cls, skeleton: Report, out: Path, before: int = 0) -> Iterator["Journal"]:
         """The journal of the run that will write `out`: a new one, or that of the same run, which was interrupted.
 
-        It is deleted if nothing was measured when the body ends.
+        It is deleted if nothing was measured when the body ends. `before` are the rows of processes that came to their
+        end before this one began; with more, this one was interrupted.
 
         Raises:
             OutputError: the folder is not writable, something is at `out`, or the journal beside it is damaged or not
@@ -65,7 +66,7 @@ class Journal:
         begun = skeleton.replace(report_id=lines.report.report_id, created_at=lines.report.created_at)
         with _told(out):
             descriptor = os.open(journal_of(out), _FLAGS)
-        journal = cls(out, begun, lines, descriptor)
+        journal = cls(out, begun, lines, descriptor, before)
         try:
             with _told(out):
                 os.ftruncate(descriptor, lines.end.size)  # what a killed process wrote of a line is none

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from reports.journal import Audited, Entry, MeasuredRow, MeasuredSample, Resumed, WarmedUp
+from reports.journal import Audited, Computed, Entry, MeasuredRow, MeasuredSample, Resumed, WarmedUp
 from reports.records.codec_rows import KvQuantResult, PausedSample
 from reports.records.measurement import Arm, AuditedStream, Measurement, PausedRow, StreamAudit
 from reports.records.plan import Run
@@ -24,7 +24,9 @@ def measured_report(skeleton: Report, entries: Sequence[Entry]) -> Report:
     rows = [entry for entry in entries if isinstance(entry, MeasuredRow)]
     arms = [_with_rows(arm, rows) for arm in skeleton.arms]
     audits = _audits(arms, (entry for entry in entries if isinstance(entry, Audited)))
+    computed = next((entry for entry in entries if isinstance(entry, Computed)), None)
     return skeleton.replace(
+        memory=computed.memory if computed is not None else None,
         arms=tuple(arm.replace(stream_audit=_audit(arm, audits)) for arm in arms),
         plan=plan.replace(order=tuple(runs(entries)), warmups=tuple(warmups.values())),
     )
@@ -34,7 +36,12 @@ def runs(entries: Iterable[Entry]) -> Iterator[Run]:
     """The timed runs that count, in order."""
     for entry in entries:
         if isinstance(entry, MeasuredRow) and entry.pause is None:
-            yield Run(arm=entry.arm, sample=entry.row.sample, repeat=entry.row.repeat)
+            yield row_of(entry.arm, entry.row)
+
+
+def row_of(arm: str, row: Measurement | AuditedStream) -> Run:
+    """Which row of which arm it is, or audits the stream of."""
+    return Run(arm=arm, sample=row.sample, repeat=row.repeat, process=row.process)
 
 
 def distinct_streams(arms: Iterable[Arm]) -> dict[Stream, tuple[Arm, Measurement]]:
@@ -59,8 +66,8 @@ def _with_rows(arm: Arm, entries: Iterable[MeasuredRow]) -> Arm:
 
 
 def _audits(arms: Iterable[Arm], entries: Iterable[Audited]) -> dict[Stream, AuditedStream]:
-    by_row = {(entry.arm, entry.stream.sample, entry.stream.repeat): entry.stream for entry in entries}
-    keys = {stream: (arm.name, row.sample, row.repeat) for stream, (arm, row) in distinct_streams(arms).items()}
+    by_row = {row_of(entry.arm, entry.stream): entry.stream for entry in entries}
+    keys = {stream: row_of(arm.name, row) for stream, (arm, row) in distinct_streams(arms).items()}
     return {stream: by_row[key] for stream, key in keys.items() if key in by_row}
 
 
@@ -69,7 +76,10 @@ def _audit(arm: Arm, known: dict[Stream, AuditedStream]) -> StreamAudit | None:
     own = distinct_streams([arm])
     if not own.keys() <= known.keys():
         return None
-    streams = (known[stream].replace(sample=row.sample, repeat=row.repeat) for stream, (_, row) in own.items())
+    streams = (
+        known[stream].replace(sample=row.sample, repeat=row.repeat, process=row.process)
+        for stream, (_, row) in own.items()
+    )
     return StreamAudit(reference="verifier_native", streams=tuple(streams))
 
 

@@ -1,4 +1,4 @@
-"""One process writes one report."""
+"""One process writes one report, and one its journal."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,4 +24,14 @@ def output_lock(path: Path) -> Iterator[None]:
             raise OutputError(f"{path}: another process is writing it; wait for it, or choose another --out") from error
         except OSError as error:
             raise OutputError(f"{path}: cannot be written ({error.strerror}); choose another --out") from error
+        yield
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Be the one process that writes the journal of the report at `path` while the body runs.
+
+    If the command that began it was killed just now, its last process may still be about to end: that is waited for.
+    """
+    with file_lock(path.parent.resolve() / f".{path.name}.rows.lock", waiting=lambda: None):
         yield

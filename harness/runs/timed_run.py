@@ -1,258 +1,45 @@
-"""run(plan) -> Report: measures every arm on every prompt, writing each row down as it is made.
+"""run_preset(plan) -> Report: a timed run, in processes that each load the models anew and run the whole plan once.
 
-Measures only; what the rows are worth is for the gate, which this module does not know.
+What differs from one process to the next (where memory lies, which core it is on) moves every row of a process alike,
+so that only several processes show it. They run one after the other, and write into one journal.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.clock import now
-from harness.base.errors import OutputError
-from harness.base.pauses import PauseWatch, watching
 from harness.base.progress import Progress
-from harness.engines.base import Block, DecodeLimit, Engine
-from harness.engines.speculation import speculation
-from harness.models.model_text import stop_rules
-from harness.plans.plan import ArmPlan, RunPlan
-from harness.plans.workload import ask, workload_of
-from harness.runs.journal import Journal
-from harness.runs.loaded_models import LoadedModels, load_models
-from harness.runs.measured_report import distinct_streams, measured_report, runs
-from harness.runs.new_report import new_report
-from reports.journal import Audited, MeasuredRow, WarmedUp
-from reports.records.kv_memory import ArmMemory, MemoryTable
-from reports.records.measurement import Arm, Measurement, StopReason
-from reports.records.plan import PlanInfo, Run, Warmup
+from harness.fetching.fetch import ensure
+from harness.plans.plan import RunPlan
+from harness.runs.fresh_process import in_fresh_process
+from harness.runs.journal import read_journal
+from harness.runs.measured_report import measured_report, runs
+from harness.runs.timed_process import run_process
 from reports.report import Report
-from reports.schedule import ScheduledArm, schedule
-from workloads.base import Prompt, StopPolicy, Workload
-
-WARMUP_TOKENS = 4
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Everything a timed run needs, made once before the first of them."""
-
-    plan: RunPlan
-    loaded: LoadedModels
-    workload: Workload
-    engines: dict[str, Engine]
-    prompts: dict[tuple[str, int], Prompt]
-    limit: DecodeLimit
-    policy: StopPolicy
-
-    def arm(self, name: str) -> ArmPlan:
-        """The arm of that name."""
-        return next(arm for arm in self.plan.arms if arm.name == name)
 
 
 def run_preset(plan: RunPlan, out: Path, progress: Progress) -> Report:
-    """Load the models of `plan`, then `run` it.
-
-    Raises:
-        ModelError: one is missing, damaged or of no kind that can be run. Otherwise as `run`.
-    """
-    progress(0, 1, f"loading {plan.preset.model}")
-    verifier, *others = plan.preset.models()
-    return run(plan, load_models(verifier.name, others), out, progress)
-
-
-def run(plan: RunPlan, loaded: LoadedModels, out: Path, progress: Progress) -> Report:
-    """Measure `plan` on the verifier in `loaded`: the finished report, without claims.
+    """Measure what is left of `plan`: the finished report, without claims.
 
     Every row is kept in the journal beside `out`, where the report is to be; rows that are there are not measured
     again.
 
     Raises:
         UsageError: the plan does not fit the model. OutputError: the journal cannot be written.
-        EngineError: an engine cannot do what its arm says. CannotRunError: the machine does not stay awake.
+        ModelError: a model is missing, damaged or of no kind that can be run.
+        EngineError: an engine cannot do what its arm says.
+        CannotRunError: the machine does not stay awake, or a process was killed.
     """
-    prepared = prepare(plan, loaded)
-    loaded.tell_unverified()
-    planned = run_order(plan)
-    with Journal.open(skeleton(prepared), out) as journal, watching() as watch:
-        done = _done(journal, planned)
-        left = planned[done:]
-        cold = [arm for arm in plan.arms if any(one.arm == arm.name for one in left)]
-        for number, arm in enumerate(cold):
-            progress(number, len(cold), f"warming up {arm.name}: runs that are not timed")
-            warmup = _warm_up(prepared, arm)
-            if not done:
-                journal.append(WarmedUp(warmup=warmup))
-        for order, one in enumerate(left, start=done):
-            progress(order, len(planned), f"{one.arm}, sample {one.sample}, repeat {one.repeat}")
-            _measure_once(prepared, one, order, journal, watch)
-        progress(len(planned), len(planned), "auditing streams")
-        _audit(prepared, journal)
-        report = measured_report(journal.skeleton, journal.entries)
-    return report.replace(memory=_memory(prepared, report))
+    for model in plan.preset.models():
+        ensure(model.name)
+    for process in _left(plan, out):
+        in_fresh_process(run_process, (plan, out, process), progress)
+    lines = read_journal(out)
+    assert lines is not None
+    return measured_report(lines.report, lines.entries)
 
 
-def run_order(plan: RunPlan) -> tuple[Run, ...]:
-    """All timed runs in the order that the preset's seed gives."""
-    arms = [ScheduledArm(arm.name, arm.repeats) for arm in plan.arms]
-    preset = plan.preset
-    return schedule(arms, samples=preset.samples, repeats=preset.repeats, process=0, seed=preset.seed)
-
-
-def _done(journal: Journal, planned: Sequence[Run]) -> int:
-    """Timed runs that the journal has already: the first ones, each with its stream."""
-    rows = [entry.row for entry in journal.of(MeasuredRow) if entry.pause is None]
-    whole = all(row.order == place and row.token_ids for place, row in enumerate(rows))
-    if not whole or list(runs(journal.entries)) != list(planned[: len(rows)]):
-        raise OutputError(f"{journal.path}: its rows are not the first of this run; choose another --out")
-    return len(rows)
-
-
-def prepare(plan: RunPlan, loaded: LoadedModels) -> Prepared:
-    """Tokenise the prompts once and build every engine.
-
-    Raises:
-        UsageError: a prompt cannot be made, or an arm's exact layers do not exist in this model.
-    """
-    preset = plan.preset
-    workload = workload_of(plan, loaded.text)
-    prompts = ask(workload, loaded.text, preset)
-    policy = StopPolicy(ignore_turn_stop=preset.ignore_turn_stop)
-    return Prepared(
-        plan=plan,
-        loaded=loaded,
-        workload=workload,
-        engines={arm.name: loaded.build(arm, preset.prefill_chunk) for arm in plan.arms},
-        prompts={(prompt.prompt_set, prompt.sample): prompt for prompt in prompts},
-        limit=DecodeLimit(preset.max_new_tokens, loaded.text.stop_tokens(policy)),
-        policy=policy,
-    )
-
-
-def skeleton(prepared: Prepared) -> Report:
-    """The report of this run before anything was measured."""
-    preset = prepared.plan.preset
-    info = PlanInfo(
-        samples=preset.samples,
-        repeats=preset.repeats,
-        order=(),
-        order_seed=preset.seed,
-        max_new_tokens=preset.max_new_tokens,
-        prefill_chunk=preset.prefill_chunk,
-        stop=stop_rules(prepared.policy),
-        complete=False,
-    )
-    arms = tuple(_describe(arm, prepared.engines[arm.name]) for arm in prepared.plan.arms)
-    return new_report(
-        prepared.plan, prepared.loaded, prepared.workload, list(prepared.prompts.values()), info, arms=arms
-    )
-
-
-def _describe(arm: ArmPlan, engine: Engine) -> Arm:
-    return Arm(
-        name=arm.name,
-        role=arm.role,
-        engine=engine.kind.name,
-        system_under_test=arm.spec.label,
-        prompt_set=arm.prompt_set,
-        restoration=engine.restoration,
-        drafter=engine.drafter,
-        decode_loop=engine.kind.decode_loop,
-        timing_scope="stages",
-        measurements=(),
-    )
-
-
-def _warm_up(prepared: Prepared, arm: ArmPlan) -> Warmup:
-    """Run the shapes that will be timed once: a whole first prompt, then single tokens."""
-    prompt = prepared.prompts[(arm.prompt_set, 0)]
-    engine = prepared.engines[arm.name]
-    session = engine.prefill(prompt.tokens)
-    block = engine.drafter.block_size or 1 if engine.drafter is not None else 1
-    for _ in engine.decode(session, DecodeLimit(WARMUP_TOKENS * block, {})):
-        pass
-    chunk = prepared.plan.preset.prefill_chunk
-    shapes = {min(chunk, len(prompt.tokens)), len(prompt.tokens) % chunk or chunk, 1, block}
-    return Warmup(arm=arm.name, runs=1, shapes=tuple(sorted(shapes)))
-
-
-def _measure_once(prepared: Prepared, one: Run, order: int, journal: Journal, watch: PauseWatch) -> None:
-    """Measure a run until no pause falls into it, warming up anew after one; what it fell into is kept, too."""
-    watch.measure(
-        lambda: _measure(prepared, one, order),
-        lambda row, pause: journal.append(MeasuredRow(arm=one.arm, row=row, pause=pause)),
-        lambda: _warm_up(prepared, prepared.arm(one.arm)),
-    )
-
-
-def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
-    """One timed run: prefill, decode, and what the engine counted after each.
-
-    Decode is timed from the first token's being known to the last one's. Counting what prefill left falls into it in
-    every arm alike; it reads shapes and sums, and no engine waits for anything there.
-    """
-    arm = prepared.arm(one.arm)
-    prompt, engine = prepared.prompts[(arm.prompt_set, one.sample)], prepared.engines[one.arm]
-    prepared.loaded.reset_peak()
-    start = now()
-    session = engine.prefill(prompt.tokens)
-    first_known = now()
-    after_prefill = engine.stats(session)
-    blocks: list[Block] = []
-    for block in engine.decode(session, prepared.limit):
-        blocks.append(block)
-    end = now()
-    stats = engine.stats(session)
-    tokens = [session.first_token, *(token for block in blocks for token in block.tokens)]
-    text = prepared.loaded.text.answer_text(tokens)
-    stages = after_prefill.restoration_s + after_prefill.aux_s
-    return Measurement(
-        sample=one.sample,
-        repeat=one.repeat,
-        order=order,
-        prompt_digest=prompt.digest,
-        prompt_tokens=len(prompt.tokens),
-        token_ids=tuple(tokens),
-        text=text,
-        correct=prompt.scored(text),
-        stop_reason=_stop_reason(tokens, prepared.limit),
-        restoration_active=after_prefill.restored_positions > 0,
-        restored_positions=stats.restored_positions,
-        evicted_positions=stats.evicted_positions,
-        restoration_s=after_prefill.restoration_s,
-        aux_s=after_prefill.aux_s,
-        prefill_s=first_known - start - stages,
-        decode_s=end - first_known,
-        e2e_s=end - start,
-        decode_tokens=len(tokens) - 1,
-        kv_bytes_prefill=after_prefill.kv_bytes,
-        kv_bytes_decode=stats.kv_bytes,
-        drafter_bytes_prefill=after_prefill.drafter_bytes if engine.drafter is not None else None,
-        peak_bytes=prepared.loaded.peak(),
-        fallbacks=stats.fallbacks,
-        decode_loop=engine.kind.decode_loop,
-        speculation=speculation(blocks) if engine.drafter is not None else None,
-    )
-
-
-def _stop_reason(tokens: Sequence[int], limit: DecodeLimit) -> StopReason:
-    return limit.stop_tokens.get(tokens[-1], "length")
-
-
-def _audit(prepared: Prepared, journal: Journal) -> None:
-    """Audit every distinct stream that was not audited before."""
-    report = measured_report(journal.skeleton, journal.entries)
-    audited = {(entry.arm, entry.stream.sample, entry.stream.repeat) for entry in journal.of(Audited)}
-    for arm, row in distinct_streams(report.arms).values():
-        if (arm.name, row.sample, row.repeat) not in audited:
-            prompt = prepared.prompts[(arm.prompt_set, row.sample)]
-            journal.append(Audited(arm=arm.name, stream=prepared.loaded.audit(prompt.tokens, row)))
-
-
-def _memory(prepared: Prepared, report: Report) -> MemoryTable | None:
-    """The analytic table of every arm that bounds its cache, beside what its longest sample held."""
-    tables: list[ArmMemory] = []
-    for arm in report.arms:
-        if arm.restoration is None or arm.restoration.mode == "none":
-            continue
-        longest = max(arm.measurements, key=lambda row: row.prompt_tokens or 0)
-        tables.append(prepared.loaded.formula(arm, longest))
-    return MemoryTable(arms=tuple(tables)) if tables else None
+def _left(plan: RunPlan, out: Path) -> list[int]:
+    """The processes with runs that are not in the journal, and the last one, which finds out what is left besides."""
+    lines = read_journal(out)
+    done = set(runs(lines.entries)) if lines is not None else set()
+    last = plan.preset.processes - 1
+    return [*(one for one in range(last) if not done.issuperset(plan.runs_of(one))), last]

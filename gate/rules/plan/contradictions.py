@@ -13,15 +13,15 @@ from reports.records.constants import OWN
 if TYPE_CHECKING:
     from reports.report import Report
 
-_OPTIONS = ("samples", "repeats", "seed", "max_new_tokens", "prefill_chunk")
+_OPTIONS = ("samples", "repeats", "processes", "seed", "max_new_tokens", "prefill_chunk")
 """Parameters that a command line may set and that the report records itself."""
 
 
 @evidence_rule(
     "PLAN_CONTRADICTED",
     title="A plan that the command line contradicts",
-    catches="Arguments or overrides that ask for another preset, number of samples, repeats, tokens or seed than the "
-    "report records; a preset run beside another that the arguments do not name, or with overrides; warm-ups "
+    catches="Arguments or overrides that ask for another preset, number of samples, repeats, processes, tokens or seed "
+    "than the report records; a preset run beside another that the arguments do not name, or with overrides; warm-ups "
     "of an arm that is not there or listed twice; a resumption after the last run; a prefill in chunks of nothing; a "
     "workload of another kind than the report.",
     why="The command line is what a reader repeats; where it asks for another run, that is the run he will get.",

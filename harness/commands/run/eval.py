@@ -31,7 +31,10 @@ def command(
     preset: Annotated[str, typer.Option("--preset", help="A name of `k3 presets list`, or a TOML file of yours.")],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a value.")] = None,
     samples: Annotated[int | None, typer.Option("--samples", help="Distinct prompts.")] = None,
-    repeats: Annotated[int | None, typer.Option("--repeats", help="Repeats of every prompt.")] = None,
+    repeats: Annotated[int | None, typer.Option("--repeats", help="Repeats of every prompt in each process.")] = None,
+    processes: Annotated[
+        int | None, typer.Option("--processes", help="Times the models are loaded anew and all is run.")
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the prompts.")] = None,
     out: Out = None,
     json_output: Json = False,
@@ -41,7 +44,7 @@ def command(
 ) -> None:
     """Run a preset and print the headlines it carries; the rest is WITHHELD, with reasons."""
     overrides = list(set_ or ())
-    for key, value in (("samples", samples), ("repeats", repeats), ("seed", seed)):
+    for key, value in (("samples", samples), ("repeats", repeats), ("processes", processes), ("seed", seed)):
         if value is not None:
             overrides.append(f"{key}={value}")
     execute(plan_of(load_preset(preset, overrides)), out, json_output=json_output, dry=dry, verbose=verbose)

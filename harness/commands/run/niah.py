@@ -6,7 +6,7 @@ import typer
 
 from harness.base.errors import UsageError
 from harness.commands.run.eval import execute
-from harness.commands.run.options import Dry, Json, Model, Out, Repeats, Samples, Seed, Verbose, choice
+from harness.commands.run.options import Dry, Json, Model, Out, Processes, Repeats, Samples, Seed, Verbose, choice
 from harness.commands.trust_option import TrustCode
 from harness.engines.spec import LAYER_NAMES, Eviction
 from harness.plans.kinds import plan_of
@@ -30,6 +30,7 @@ def command(
     max_new_tokens: Annotated[int, typer.Option(help="Budget of a stream.")] = 16,
     samples: Samples = 5,
     repeats: Repeats = 1,
+    processes: Processes = 1,
     seed: Seed = 42,
     out: Out = None,
     json_output: Json = False,
@@ -52,6 +53,7 @@ def command(
         "model": model,
         "samples": samples,
         "repeats": repeats,
+        "processes": processes,
         "seed": seed,
         "max_new_tokens": max_new_tokens,
         "workload": {"lines": lines},

@@ -10,7 +10,8 @@ from harness.base.nearest import unknown
 
 Model = Annotated[str, typer.Option("--model", help="A name of `k3 models list`, a folder, ${ENV:VAR} or a hub id.")]
 Samples = Annotated[int, typer.Option("--samples", help="Distinct prompts.")]
-Repeats = Annotated[int, typer.Option("--repeats", help="Repeats of every prompt.")]
+Repeats = Annotated[int, typer.Option("--repeats", help="Repeats of every prompt in each process.")]
+Processes = Annotated[int, typer.Option("--processes", help="Times the models are loaded anew and all is run.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the prompts.")]
 Items = Annotated[int, typer.Option("--items", help="Mean number of items a file shows before the cut.")]
 BlockSize = Annotated[int, typer.Option("--block-size", help="The last committed token and the drafts after it.")]
