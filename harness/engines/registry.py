@@ -28,6 +28,11 @@ def register(kind: EngineKind, built_by: str) -> None:
     _elsewhere[kind.name] = built_by
 
 
+def registered() -> tuple[tuple[EngineKind, str], ...]:
+    """The engines of other packages, as `register` takes them: a process that is started anew knows none."""
+    return tuple((ENGINES[name], built_by) for name, built_by in _elsewhere.items())
+
+
 def build(name: str, verifier: LoadedVerifier, settings: EngineSettings) -> Engine:
     """The engine called `name`, on `verifier`.
 

@@ -4,15 +4,18 @@ What differs from one process to the next (where memory lies, which core it is o
 so that only several processes show it. They run one after the other, and write into one journal.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.base.progress import Progress
+from harness.engines.registry import register, registered
 from harness.fetching.fetch import ensure
 from harness.plans.plan import RunPlan
 from harness.runs.fresh_process import in_fresh_process
 from harness.runs.journal import read_journal
 from harness.runs.measured_report import measured_report, runs
 from harness.runs.timed_process import run_process
+from reports.engines import ENGINES, EngineKind
 from reports.report import Report
 
 
@@ -31,7 +34,7 @@ def run_preset(plan: RunPlan, out: Path, progress: Progress) -> Report:
     for model in plan.preset.models():
         ensure(model.name)
     for process in _left(plan, out):
-        in_fresh_process(run_process, (plan, out, process), progress)
+        in_fresh_process(_run_process, (registered(), plan, out, process), progress)
     lines = read_journal(out)
     assert lines is not None
     return measured_report(lines.report, lines.entries)
@@ -43,3 +46,12 @@ def _left(plan: RunPlan, out: Path) -> list[int]:
     done = set(runs(lines.entries)) if lines is not None else set()
     last = plan.preset.processes - 1
     return [*(one for one in range(last) if not done.issuperset(plan.runs_of(one))), last]
+
+
+def _run_process(
+    others: Sequence[tuple[EngineKind, str]], plan: RunPlan, out: Path, process: int, progress: Progress
+) -> None:
+    for kind, built_by in others:
+        if kind.name not in ENGINES:
+            register(kind, built_by)
+    run_process(plan, out, process, progress)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import harness.engines.mlx  # noqa: F401  (a fast BLAS in front, before any test
 from harness.models import registry as registry_module
 from harness.models.gguf.convert import convert
 from harness.models.gguf.gguf_file import GgufFile
+from tests.harness.fresh_processes import one_process
 
 SPECIALS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 MERGES = ["t h", "th e", "Ġ the", "1 2", "Ġ Ġ", "e r"]
@@ -30,6 +31,13 @@ class TinyModel:
 
     gguf: Path
     weights: Weights
+
+
+@pytest.fixture(autouse=True, scope="session")
+def measured_here() -> Iterator[None]:
+    """Timed runs in the process of the test; see `tests.harness.fresh_processes`."""
+    with one_process():
+        yield
 
 
 @pytest.fixture

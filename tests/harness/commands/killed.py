@@ -1,36 +1,25 @@
 """A command that is killed once so many lines of its journal are written, however fast the machine is."""
 
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 ROOT = Path(__file__).resolve().parents[3]
-PROGRAM = """
-import os, signal, sys
-from harness.cli import run
-from harness.runs.journal import Journal
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-append, left = Journal.append, int(sys.argv[1])
-
-def counted(*arguments):
-    global left
-    append(*arguments)
-    left -= 1
-    if not left:
-        os.kill(os.getpid(), int(sys.argv[2]))
-
-Journal.append = counted
-sys.exit(run(sys.argv[3:]))
-"""
+PROGRAM = Path(__file__).with_name("killing_k3.py")
 
 
-def killed(written: int, kill: signal.Signals, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+def killed(
+    lines: int, kill: signal.Signals, arguments: Sequence[str], whom: Literal["command", "measuring"] = "command"
+) -> "subprocess.CompletedProcess[str]":
     """Run `k3` with `arguments` in a process of its own; the signal comes once so many lines are in its journal.
 
-    A run that comes to its end before goes on undisturbed.
+    It goes to the command, or to the process that measures. This returns when both have ended and closed what they
+    print to. A run that comes to its end before goes on undisturbed.
     """
-    command = [sys.executable, "-c", PROGRAM, str(written), str(int(kill)), *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [sys.executable, str(PROGRAM), str(lines), str(int(kill)), whom, *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

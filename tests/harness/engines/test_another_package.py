@@ -16,6 +16,7 @@ from reports import engines
 from reports.report import Report, load_report, write_report
 from tests.gate.edits import set_rows
 from tests.harness.engines.another_package.greedy_loop import GreedyLoopEngine
+from tests.harness.fresh_processes import processes_of_their_own
 
 ROOT = Path(__file__).resolve().parents[3]
 ENGINE = GreedyLoopEngine.kind
@@ -26,7 +27,7 @@ title = "An engine of another package"
 kind = "niah"
 model = "k3-tiny"
 samples = 2
-repeats = 1
+processes = 1
 max_new_tokens = 12
 workload = {{ lines = 12 }}
 
@@ -48,7 +49,8 @@ def registered() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def measured(registered: None, tmp_path_factory: pytest.TempPathFactory) -> Report:
     out = tmp_path_factory.mktemp("run") / "report.json"
-    report = run_plan(plan_of(preset_of_flags(tomllib.loads(PRESET))), out, silent)
+    with processes_of_their_own():
+        report = run_plan(plan_of(preset_of_flags(tomllib.loads(PRESET))), out, silent)
     write_report(conclude(report), out)
     return load_report(out)
 

@@ -15,7 +15,7 @@ import pytest
 from harness.base.clock import now
 from harness.plans.plan import make_plan
 from harness.plans.preset_file import preset_of_flags
-from harness.runs import timed_run
+from harness.runs import timed_process
 from harness.runs.loaded_models import load_models
 from reports.engines import ENGINES
 from reports.records.measurement import Measurement
@@ -82,12 +82,14 @@ def is_dispatched(array: mx.array) -> bool:
 
 
 @pytest.fixture(scope="module")
-def prepared() -> timed_run.Prepared:
+def prepared() -> timed_process.Prepared:
     loaded = load_models("k3-tiny")
-    return timed_run.prepare(make_plan(preset_of_flags(PRESET)), loaded)
+    return timed_process.prepare(make_plan(preset_of_flags(PRESET)), loaded)
 
 
-def measured(prepared: timed_run.Prepared, arm: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Forwards, Measurement]:
+def measured(
+    prepared: timed_process.Prepared, arm: str, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Forwards, Measurement]:
     """One row of `arm`, with every forward of the verifier noted; draft models are other objects and are not."""
     forwards, last = Forwards(), prepared.loaded.verifier.model.layers[-1].mlp
     run_layer = type(last).__call__
@@ -100,13 +102,13 @@ def measured(prepared: timed_run.Prepared, arm: str, monkeypatch: pytest.MonkeyP
 
     with monkeypatch.context() as patch:
         patch.setattr(type(last), "__call__", noted)
-        patch.setattr(timed_run, "now", forwards.read_clock)
-        return forwards, timed_run._measure(prepared, Run(arm=arm, sample=0, repeat=0), 0)
+        patch.setattr(timed_process, "now", forwards.read_clock)
+        return forwards, timed_process._measure(prepared, Run(arm=arm, sample=0, repeat=0), 0)
 
 
 @pytest.mark.parametrize("arm", ["oracle", "oracle_again", *NAMES])
 def test_decode_pays_for_its_own_forwards_and_for_no_other(
-    prepared: timed_run.Prepared, arm: str, monkeypatch: pytest.MonkeyPatch
+    prepared: timed_process.Prepared, arm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forwards, row = measured(prepared, arm, monkeypatch)
     (_, first_known, end), read = forwards.at_clock, forwards.of_prompt(row.prompt_tokens or 0)
@@ -120,7 +122,9 @@ def test_decode_pays_for_its_own_forwards_and_for_no_other(
 
 
 @pytest.mark.parametrize("arm", ["oracle", *NAMES])
-def test_counting_bytes_runs_nothing(prepared: timed_run.Prepared, arm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_bytes_runs_nothing(
+    prepared: timed_process.Prepared, arm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine, prompt = prepared.engines[arm], prepared.prompts[("main", 0)]
     session = engine.prefill(prompt.tokens)
 

@@ -162,3 +162,32 @@ def test_coarser_formats_tie_often():
 def test_lossy_arms_say_other_things_by_design():
     report = edit_arm(two_ties(REPORT), "fused_ngram", lambda arm: arm.replace(restoration=restoring()))
     assert not ask("STREAM_TIES", report)
+
+
+def in_processes(report):
+    """The same rows, each repeat measured in a process of its own."""
+    for name in [arm.name for arm in report.arms]:
+        report = edit_arm(
+            report,
+            name,
+            lambda arm: arm.replace(
+                measurements=tuple(row.replace(process=row.repeat, repeat=0) for row in arm.measurements)
+            ),
+        )
+    return report
+
+
+@pytest.mark.parametrize("name", ["oracle", "oracle_again", "fused_ngram"])
+def test_a_process_that_says_something_else_than_the_first_is_told(name):
+    report = in_processes(measured_code(Setup(samples=6, repeats=3, draft_arms=("ngram",))))
+    assert not ask("STREAM_DIVERGENCE", report)
+
+    def other(arm):
+        rows = [row for row in arm.measurements if (row.sample, row.process) != (3, 2)]
+        (own,) = set(arm.measurements) - set(rows)
+        ids = (*own.token_ids[:5], own.token_ids[5] + 1, *own.token_ids[6:])
+        return arm.replace(measurements=(*rows, own.replace(token_ids=ids)))
+
+    (finding,) = ask("STREAM_DIVERGENCE", edit_arm(report, name, other))
+    assert "sample 3" in finding.message
+    assert "leaves that of oracle (repeat 0) at token 5" in finding.message

@@ -10,7 +10,7 @@ from reports.records.measurement import Arm
 from reports.report import Report, load_report
 from tests.harness.commands.tiny_runs import tiny_drafter, tiny_model
 
-SMALL = ("--items", "3", "--samples", "2", "--repeats", "1", "--max-new-tokens", "12")
+SMALL = ("--items", "3", "--samples", "2", "--processes", "1", "--max-new-tokens", "12")
 
 
 @pytest.fixture(scope="module")

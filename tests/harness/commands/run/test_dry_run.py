@@ -94,7 +94,7 @@ def test_a_model_of_ones_own_is_to_be_compared_first(
 def test_a_mac_preset_is_planned_so_that_the_gate_can_admit_it(name: str) -> None:
     preset: Any = load_preset(name).preset
     assert preset.samples >= 5
-    assert preset.repeats >= 3
+    assert preset.processes * preset.repeats >= 3
     assert preset.max_new_tokens > 32
     controls = [arm for arm in preset.arms if arm.role == "control"]
     assert controls or preset.arms[0].engine == "native-baseline"
@@ -111,7 +111,7 @@ def test_the_text_shows_arms_runs_and_needs(capsys: pytest.CaptureFixture[str]) 
     run(["eval", "--preset", "mac-code-trim", "--repeats", "4", "--plan"])
     shown = capsys.readouterr().out
     assert "dflash mac-26b-dflash, blocks of 8, two_phase" in shown
-    assert "128 runs" in shown
+    assert "384 runs" in shown
     assert "MISSING verifier mac-26b: ${ENV:K3_MAC_26B}: set the environment variable K3_MAC_26B" in shown
     assert "repeats 4" in shown
 
@@ -150,8 +150,7 @@ def test_settings_of_flags_are_planned_too(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_plan_has_the_runs_of_its_schedule() -> None:
     from harness.plans.plan import RunPlan
-    from harness.runs.timed_run import run_order
 
     plan = plan_of(load_preset("demo", ["samples=4", "repeats=3"]))
     assert isinstance(plan, RunPlan)
-    assert sum(arm.runs for arm in plan.planned()) == len(run_order(plan))
+    assert sum(arm.runs for arm in plan.planned()) == len(plan.runs())

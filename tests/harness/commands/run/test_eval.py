@@ -15,16 +15,18 @@ import pytest
 import harness.engines.mlx  # noqa: F401
 from harness.cli import run
 from harness.runs.journal import read_journal
+from harness.runs.measured_report import row_of
 from harness.runs.output_lock import output_lock
 from reports.journal import Audited, Begun, End, MeasuredRow, encode, journal_of
 from reports.records.measurement import Arm
+from reports.records.plan import Run
 from reports.report import Report, load_report
-from tests.gate.edits import edit_arm
 from tests.harness.commands.killed import killed
 from tests.harness.model_folders import write_folder
 from tests.harness.tiny_models import SHAPE, verifier_of
 
 SETTINGS = ("--set", "workload.lines=20", "--set", "max_new_tokens=6", "--samples", "3")
+TWICE = ("--processes", "2")
 
 
 @pytest.fixture(scope="module")
@@ -92,12 +94,12 @@ def test_json_is_one_document_and_nothing_else(model: Path, tmp_path: Path, caps
     assert not any("decode_speedup" in line for line in document["headlines"])
 
 
-def kept(out: Path) -> dict[tuple[str, int, int], Any]:
-    """The rows in the journal beside `out`, by arm, sample and repeat."""
+def kept(out: Path) -> dict[Run, Any]:
+    """The rows in the journal beside `out`."""
     lines = read_journal(out)
     assert lines is not None
     rows = [entry for entry in lines.entries if isinstance(entry, MeasuredRow)]
-    found = {(entry.arm, entry.row.sample, entry.row.repeat): entry.row for entry in rows}
+    found = {row_of(entry.arm, entry.row): entry.row for entry in rows}
     assert len(found) == len(rows)
     return found
 
@@ -117,7 +119,7 @@ def timeless(report: Report) -> dict[str, Any]:
 @pytest.fixture(scope="module", name="whole")
 def uninterrupted(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
     out = tmp_path_factory.mktemp("whole") / "r.json"
-    run(arguments(model, out, "--repeats", "2"))
+    run(arguments(model, out, *TWICE))
     return load_report(out)
 
 
@@ -134,18 +136,18 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     model: Path, tmp_path: Path, whole: Report, kill: signal.Signals
 ) -> None:
     out = tmp_path / "r.json"
-    stopped = killed(9, kill, arguments(model, out, "--repeats", "2"))
+    stopped = killed(9, kill, arguments(model, out, *TWICE))
     assert stopped.returncode == 130
     assert "k3: interrupted, and 4 rows are kept in" in stopped.stderr
     assert "the same command goes on from there" in stopped.stderr
     assert os.listdir(tmp_path) == ["r.json.rows"]
     before = kept(out)
     assert len(before) == 4
-    run(arguments(model, out, "--repeats", "2"))
+    run(arguments(model, out, *TWICE))
     resumed = load_report(out)
     assert resumed.plan is not None
     assert [resume.order for resume in resumed.plan.resumes] == [4]
-    rows = {(arm.name, row.sample, row.repeat): row for arm in resumed.arms for row in arm.measurements}
+    rows = {row_of(arm.name, row): row for arm in resumed.arms for row in arm.measurements}
     assert {key: rows[key] for key in before} == before
     assert timeless(resumed) == timeless(whole)
     assert os.listdir(tmp_path) == ["r.json"]
@@ -154,12 +156,15 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 def test_a_run_killed_again_and_again_ends_as_if_nothing_had_happened(
     model: Path, tmp_path: Path, whole: Report
 ) -> None:
-    """Killed in its warm-ups, then after rows, and in its audits: every row is there once, the first one of each."""
+    """Killed in its first process, in its second and in its audits: every row is there once, the first one of each."""
     out = tmp_path / "r.json"
-    first: dict[tuple[str, int, int], Any] = {}
-    for lines in (3, 6, 8, 12, 11):  # of a process each: warm-ups, then its resumption and rows, then audits
-        stopped = killed(lines, signal.SIGKILL, arguments(model, out, "--repeats", "2"))
-        assert stopped.returncode == -signal.SIGKILL
+    first: dict[Run, Any] = {}
+    for lines in (9, 26, 44):
+        whom: Any = "measuring" if lines % 2 else "command"
+        stopped = killed(lines, signal.SIGKILL, arguments(model, out, *TWICE), whom)
+        assert stopped.returncode == (3 if whom == "measuring" else -signal.SIGKILL), stopped.stderr
+        if whom == "measuring":
+            assert "k3: the measuring process was killed by SIGKILL" in stopped.stderr.splitlines()[-1]
         assert not out.exists()
         found = kept(out)
         assert {key: found[key] for key in first} == first
@@ -167,10 +172,10 @@ def test_a_run_killed_again_and_again_ends_as_if_nothing_had_happened(
     lines_left = read_journal(out)
     assert lines_left is not None
     assert any(isinstance(entry, Audited) for entry in lines_left.entries)
-    run(arguments(model, out, "--repeats", "2"))
+    run(arguments(model, out, *TWICE))
     resumed = load_report(out)
-    rows = [(arm.name, row.sample, row.repeat) for arm in resumed.arms for row in arm.measurements]
-    assert sorted(rows) == sorted(first)
+    rows = {row_of(arm.name, row): row for arm in resumed.arms for row in arm.measurements}
+    assert rows == first
     assert timeless(resumed) == timeless(whole)
     assert os.listdir(tmp_path) == ["r.json"]
 
@@ -185,31 +190,40 @@ def test_a_run_interrupted_before_its_first_row_leaves_nothing(model: Path, tmp_
 STOPPED_IN_A_ROW = """
 import os, signal, sys
 from harness.cli import run
-from harness.runs import timed_run
+from harness.runs import timed_process
 
-measure, rows = timed_run._measure, 0
+measure, rows = timed_process._measure, 0
 
 def stopped(*arguments):
     global rows
     rows += 1
     if rows == 3:
-        os.kill(os.getpid(), signal.SIGSTOP)
+        os.killpg(0, signal.SIGSTOP)
     return measure(*arguments)
 
-timed_run._measure = stopped
-sys.exit(run(sys.argv[1:]))
+timed_process._measure = stopped
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))
 """
 
 
 def test_a_row_in_which_the_process_was_stopped_is_measured_again_and_both_are_kept(
-    model: Path, tmp_path: Path, whole: Report, subprocess_environment: dict[str, str]
+    model: Path, tmp_path: Path, subprocess_environment: dict[str, str]
 ) -> None:
-    out = tmp_path / "r.json"
-    command = [sys.executable, "-c", STOPPED_IN_A_ROW, *arguments(model, out, "--repeats", "2")]
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=subprocess_environment)
+    """As by Ctrl-Z and `fg`: the terminal stops both processes, the command and the one that measures."""
+    out, program = tmp_path / "r.json", tmp_path / "stopped.py"
+    program.write_text(STOPPED_IN_A_ROW)
+    command = [sys.executable, str(program), *arguments(model, out)]
+    child = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=subprocess_environment,
+        start_new_session=True,
+    )
     _, status = os.waitpid(child.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status)
-    child.send_signal(signal.SIGCONT)
+    os.killpg(child.pid, signal.SIGCONT)
     assert child.wait() in (0, 2)
     report = load_report(out)
     assert {arm.paused is None for arm in report.arms} == {False}
@@ -220,8 +234,6 @@ def test_a_row_in_which_the_process_was_stopped_is_measured_again_and_both_are_k
     assert found.row.token_ids == again.token_ids
     assert report.gate is not None
     assert not {"PAUSED_ROWS", "RUN_ORDER", "RUN_INCOMPLETE"} & {one.code for one in report.gate.violations}
-    kept_apart = edit_arm(report, name, lambda arm: arm.replace(paused=()))
-    assert timeless(kept_apart) == timeless(whole)
 
 
 def test_rows_of_two_models_are_not_mixed(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

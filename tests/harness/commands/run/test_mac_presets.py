@@ -33,7 +33,7 @@ def small(name: str) -> list[str]:
     settings = ["platform=any", "samples=1"]
     preset: Any = load_preset(name).preset
     settings += ["workload.items=3"] if preset.kind != "niah" else ["workload.lines=12"]
-    settings += ["blocks=3"] if preset.kind == "parity" else ["repeats=1", "max_new_tokens=9"]
+    settings += ["blocks=3"] if preset.kind == "parity" else ["processes=1", "max_new_tokens=9"]
     return [part for setting in settings for part in ("--set", setting)]
 
 

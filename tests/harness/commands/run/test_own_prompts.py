@@ -14,7 +14,7 @@ from reports.records.record import digest_of
 from reports.report import load_report
 
 ROWS = ({"text": "def area(radius):\n    return", "group": "maths"}, {"text": "for name in names:\n    print("})
-SMALL = ("--samples", "2", "--repeats", "1", "--set", "max_new_tokens=4")
+SMALL = ("--samples", "2", "--processes", "1", "--set", "max_new_tokens=4")
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def test_float32_agrees_on_every_token_and_says_what_was_compared(
 def test_parity_in_the_same_folder_unlocks_a_code_report(model: Path, drafter: Path, tmp_path: Path) -> None:
     code, parity = tmp_path / "code.json", tmp_path / "parity.json"
     flags = ["--drafter", "dflash", "--drafter-model", str(drafter), "--model", str(model), "--items", "3"]
-    run(["code", *flags, "--samples", "2", "--repeats", "1", "--max-new-tokens", "12", "--out", str(code)])
+    run(["code", *flags, "--samples", "2", "--processes", "1", "--max-new-tokens", "12", "--out", str(code)])
     assert "PARITY_REQUIRED" in withheld_by(code, "acceptance/sut")
     run(arguments(model, drafter, parity))
     assert "PARITY_REQUIRED" in withheld_by(code, "acceptance/sut"), "a report that is not citable unlocks nothing"
@@ -104,7 +104,7 @@ def test_another_drafter_s_parity_unlocks_nothing(model: Path, drafter: Path, tm
     run(arguments(model, drafter, tmp_path / "parity.json"))
     write_report(citable(load_report(tmp_path / "parity.json")), tmp_path / "parity.json")
     flags = ["--drafter", "dflash", "--drafter-model", str(other), "--model", str(model), "--items", "3"]
-    run(["code", *flags, "--samples", "2", "--repeats", "1", "--max-new-tokens", "8", "--out", str(code)])
+    run(["code", *flags, "--samples", "2", "--processes", "1", "--max-new-tokens", "8", "--out", str(code)])
     assert "PARITY_REQUIRED" in withheld_by(code, "acceptance/sut")
 
 
