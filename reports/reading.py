@@ -26,7 +26,7 @@ from reports.report import (
 )
 from reports.untrusted.files import SUFFIXES, UNFINISHED_SUFFIX, RefusedFileError, find_files, read_bounded
 from reports.untrusted.one_line import one_line
-from reports.untrusted.strict_json import Document, Json, StrictJsonError, parse
+from reports.untrusted.strict_json import Document, Json, StrictJsonError, parse_foreign_numbers
 
 __all__ = [
     "OWN_SOURCE",
@@ -53,9 +53,11 @@ _JSON_NAMES = {
     type(None): "null",
 }
 _TELL_TALE_KEYS = frozenset(
-    {"schemaversion", "arms", "claims", "gate", "throughput", "stagetimings", "oraclerecall", "restoredspecdecodefused"}
+    {"schemaversion", "reportid", "arms", "claims", "gate", "kvquant", "stagetimings", "oraclerecall"}
 )
-_TELL_TALE_TEXT = re.compile(rb'"(?:schema_version|arms|claims|gate)"\s*:')
+"""Keys of reports, letters only. Other tools' files have one of them by chance; a damaged report has two."""
+
+_TELL_TALE_TEXT = re.compile(rb'"(schema_version|report_id|kind|arms|claims|gate)"\s*:')
 _NAME_NOISE = re.compile(r"[^a-z]")
 
 
@@ -136,21 +138,23 @@ def evidence_of(data: bytes, path: Path) -> Evidence:
     """What the bytes of a file hold. `path` is passed on; its suffix says whether what is no JSON was meant to be."""
     digest = digest_of(data)
     try:
-        document = parse(data)
+        document = parse_foreign_numbers(data)
     except StrictJsonError as error:
         return Evidence(path, _no_document(data, path, str(error)), digest)
-    source = Source(document.value, document.lines, digest)
+    source = Source(document.value, document.lines, digest, document.no_number)
     importer = importer_of(source)
     if importer is not None:
         return _foreign(path, source, importer)
     if document.lines or not isinstance(document.value, dict):
         return Evidence(path, _not_one_object(document), digest)
+    if document.no_number is not None and _looks_like_report(document.value):
+        return Evidence(path, Unreadable(document.no_number, could_not_open=False), digest)
     return _own(path, document.value, data, digest)
 
 
 def _no_document(data: bytes, path: Path, problem: str) -> Outcome:
     """Damaged evidence where a report was meant to be, by its name or by the keys of one; else another kind of file."""
-    if path.name.lower().endswith(SUFFIXES) or _TELL_TALE_TEXT.search(data):
+    if path.name.lower().endswith(SUFFIXES) or len({*_TELL_TALE_TEXT.findall(data)}) > 1:
         return Unreadable(problem, could_not_open=False)
     return NotAReport(problem)
 
@@ -194,7 +198,7 @@ def _load(source: Source, importer: Importer) -> Report:
 
 def _own(path: Path, value: dict[str, Json], data: bytes, digest: str) -> Evidence:
     kind, version = value.get("kind"), value.get("schema_version")
-    if kind not in KINDS and not _looks_like_report(value):
+    if not _looks_like_report(value):
         return Evidence(path, NotAReport("JSON with none of the keys of a report, and no importer knows it"), digest)
     problem = _version_problem(version) or _kind_problem(kind)
     number = version if type(version) is int else None
@@ -246,11 +250,12 @@ def _kind_problem(kind: Json) -> str | None:
 
 
 def _looks_like_report(value: dict[str, Json]) -> bool:
-    """It has a key or a kind that only reports have, however spelt: such a file is judged, not passed over."""
-    if any(_NAME_NOISE.sub("", key.lower()) in _TELL_TALE_KEYS for key in value if len(key) < 80):
-        return True
+    """It has two things that only reports have, however spelt, or a kind of the predecessor's: a file to judge."""
     kind = value.get("kind")
-    return isinstance(kind, str) and bool(get_close_matches(kind[:80], FOREIGN_KINDS, n=1, cutoff=0.8))
+    if isinstance(kind, str) and get_close_matches(kind[:80], FOREIGN_KINDS, n=1, cutoff=0.8):
+        return True
+    keys = {_NAME_NOISE.sub("", key.lower()) for key in value if len(key) < 80}
+    return len(keys & _TELL_TALE_KEYS) + (isinstance(kind, str) and kind in KINDS) > 1
 
 
 def _text(value: Json) -> str | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def rate(row: Measurement, scope: str) -> float | None:
-    """Tokens a second of a row in `scope` (prefill, decode, e2e); a printed decode rate where it is all there is."""
+    """Tokens a second of a row in `scope` (as of `StatedRate`); a printed decode rate where it is all there is."""
     tokens, seconds = _work(row, scope)
     if tokens and seconds:
         return tokens / seconds
@@ -29,7 +29,9 @@ def _work(row: Measurement, scope: str) -> tuple[int | None, float | None]:
     if scope == "decode":
         return row.decode_tokens, row.decode_s
     emitted = len(row.token_ids) if row.token_ids is not None else row.decode_tokens
-    # A test that times prompt and generation together counts both.
+    if scope == "prompt_and_output":
+        both = None if emitted is None or row.prompt_tokens is None else row.prompt_tokens + emitted
+        return both, row.e2e_s
     return emitted, row.e2e_s
 
 

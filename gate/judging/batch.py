@@ -112,6 +112,12 @@ def folders_without_reports(paths: Sequence[Path], files: Sequence[JudgedFile]) 
     return [folder for folder in folders if not any(path.is_relative_to(folder) for path in reports)]
 
 
+def not_judged(paths: Sequence[Path], files: Sequence[JudgedFile], *, strict: bool) -> list[JudgedFile]:
+    """Files of which nothing can be said since they are no reports: those that were named; all of them if `strict`."""
+    named = {str(path) for path in paths if not path.is_dir()}
+    return [file for file in files if file.opened and file.verdict == "not_evidence" and (strict or file.path in named)]
+
+
 def iterate_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[JudgedEvidence]:
     """The same files in the same order, each with its report, in the light of all of them.
 

@@ -1,7 +1,7 @@
 """What every importer of a foreign format is made of."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -30,11 +30,15 @@ class Foreign(BaseModel):
 
 @dataclass(frozen=True)
 class Source:
-    """A parsed file: one value, or (`lines`) the objects of a JSONL file; `file_digest` is of its bytes."""
+    """A parsed file: one value, or (`lines`) the objects of a JSONL file; `file_digest` is of its bytes.
+
+    `no_number` says where a NaN or an infinity stood; each is a null in `value`, a figure that is missing.
+    """
 
     value: Json
     lines: bool
     file_digest: str
+    no_number: str | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -82,8 +86,13 @@ def mark(
         original_schema_version=version,
         original_digest=source.digest,
         file_digest=source.file_digest,
-        notes=tuple(one_line(note) for note in notes),
+        notes=tuple(one_line(note) for note in (*notes, *_missing(source))),
     )
+
+
+def _missing(source: Source) -> Iterator[str]:
+    if source.no_number is not None:
+        yield f"dropped, as figures that are missing: {source.no_number}, and all like it"
 
 
 def report_id(importer: str, source: Source) -> str:

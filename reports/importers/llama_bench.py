@@ -23,10 +23,12 @@ from reports.records.plan import PlanInfo, PromptRecord, WorkloadInfo
 from reports.records.provenance import ModelInfo, Provenance
 from reports.records.record import Count, Name
 from reports.report import Report
+from reports.untrusted.one_line import one_line
 
 NOTES = (
     "every test is an arm of its own; no test is another's baseline, and none is the same work twice",
     "as the tool counts: n_gen tokens are paid for by the time of a generation test, n_depth tokens are cached before",
+    "a test of prompt and generation counts the tokens of both, over the time of both",
     "prompts are synthetic token ids: nothing is asked, so there are no texts, token ids or answers",
     "not recorded: order of repetitions between tests, prompt and weight digests, K/V bytes, warm-up shapes",
 )
@@ -75,7 +77,7 @@ def _is_test(value: object) -> bool:
 def _load(source: Source) -> Report:
     values = source.value if isinstance(source.value, list) else [source.value]
     tests = [_parse(index, value) for index, value in enumerate(values)]
-    files = dict.fromkeys(test.model_filename for test in tests)
+    models = dict.fromkeys(model_id(test.model_filename) for test in tests)
     backends = {test.backends for test in tests}
     return Report(
         kind="benchmark",
@@ -83,7 +85,7 @@ def _load(source: Source) -> Report:
         created_at=min(filter(None, map(_time, tests)), default=None),
         imported=mark(IMPORTER.name, source, _notes(tests)),
         provenance=Provenance(
-            models=tuple(ModelInfo(role="verifier", id=model_id(name)) for name in files),
+            models=tuple(ModelInfo(role="verifier", id=name) for name in models),
             device=backends.pop() if len(backends) == 1 else None,
         ),
         workload=WorkloadInfo(
@@ -105,15 +107,17 @@ def _parse(index: int, value: object) -> Test:
 
 
 def _named(tests: list[Test]) -> Iterator[tuple[Test, str]]:
-    """Tests with arm names: the label, numbered where two tests share it."""
+    """Tests with arm names: the label, with the model where there are several, numbered where two tests share it."""
+    several = len({test.model_filename for test in tests}) > 1
     seen: dict[str, int] = {}
     for test in tests:
-        seen[test.label] = seen.get(test.label, 0) + 1
-        yield test, test.label if seen[test.label] == 1 else f"{test.label}#{seen[test.label]}"
+        name = one_line(f"{test.label} {model_id(test.model_filename)}" if several else test.label, 180)
+        seen[name] = seen.get(name, 0) + 1
+        yield test, name if seen[name] == 1 else f"{name}#{seen[name]}"
 
 
 def _arm(sample: int, test: Test, name: str) -> Arm:
-    scope = "prefill" if not test.n_gen else "decode" if not test.n_prompt else "e2e"
+    scope = "prefill" if not test.n_gen else "decode" if not test.n_prompt else "prompt_and_output"
     return Arm(
         name=name,
         role="peer",

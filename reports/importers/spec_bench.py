@@ -2,9 +2,11 @@
 
 `accept_lengths` has one entry a step, over all turns of a choice; `decoding_steps` (older files: `idxs`) counts steps
 a turn, and some methods write something else there. A turn that failed says ERROR and repeats the figures of the turn
-before, so its figures are dropped.
+before, or NaN, so its figures are dropped. A method that never commits more than one token a step is plain decoding;
+any other drafts, with a drafter that the file does not name.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -19,13 +21,14 @@ from reports.importers.base import (
     report_id,
     require,
 )
-from reports.records.measurement import Arm, Measurement, Speculation
+from reports.records.measurement import Arm, DrafterInfo, Measurement, Speculation
 from reports.records.plan import PromptRecord, WorkloadInfo
 from reports.records.record import Count
 from reports.report import Report
 from reports.untrusted.one_line import one_line
 
 FAILED = "ERROR"
+DRAFTER = "not recorded"
 NOTES = (
     "derived: steps a turn and their mean length, by cutting accept_lengths at decoding_steps where the two agree",
     "as the tool counts: wall_time is a whole turn with its prefill, new_tokens are all its tokens",
@@ -39,7 +42,7 @@ class Choice(Foreign):
 
     turns: list[str]
     new_tokens: list[Count]
-    wall_time: list[float]
+    wall_time: list[float | None]
     decoding_steps: list[Count] | None = None
     idxs: list[Count] | None = None
     accept_lengths: list[Count] | None = None
@@ -71,12 +74,15 @@ def _load(source: Source) -> Report:
     answers = [_parse(index, value) for index, value in enumerate(source.value if source.lines else [source.value])]
     rows: dict[str, list[Measurement]] = {}
     samples: dict[tuple[int | str, int], int] = {}
+    repeats = Counter[tuple[str, int | str]]()
     for index, answer in enumerate(answers):
         arm = one_line(answer.model_id or "unnamed", 200)
         question = answer.question_id if answer.question_id is not None else f"line {index}"
-        for repeat, choice in enumerate(answer.choices):
+        for place, choice in enumerate(answer.choices):
             numbers = [samples.setdefault((question, turn), len(samples)) for turn in range(len(choice.turns))]
-            rows.setdefault(arm, []).extend(_rows(choice, numbers, repeat, f"{index}.choices.{repeat}"))
+            repeat = repeats[arm, question]
+            repeats[arm, question] += 1
+            rows.setdefault(arm, []).extend(_rows(choice, numbers, repeat, f"{index}.choices.{place}"))
     dates = [answer.tstamp for answer in answers if answer.tstamp is not None]
     return Report(
         kind="benchmark",
@@ -86,10 +92,20 @@ def _load(source: Source) -> Report:
         workload=WorkloadInfo(
             name=IMPORTER.name, prompts=tuple(PromptRecord(sample=number) for number in samples.values())
         ),
-        arms=tuple(
-            Arm(name=name, role="peer", engine=IMPORTER.name, measurements=tuple(measured))
-            for name, measured in rows.items()
-        ),
+        arms=tuple(_arm(name, measured) for name, measured in rows.items()),
+    )
+
+
+def _arm(name: str, measured: list[Measurement]) -> Arm:
+    """The arm of a method. One that commits a token a step, in every step, does not speculate."""
+    said = [row.speculation for row in measured if row.speculation is not None]
+    plain = all(one.committed == one.blocks for one in said)
+    return Arm(
+        name=name,
+        role="peer",
+        engine=IMPORTER.name,
+        drafter=DrafterInfo(name=DRAFTER) if said and not plain else None,
+        measurements=tuple(row.replace(speculation=None) if plain else row for row in measured),
     )
 
 
@@ -137,12 +153,15 @@ def _by_turn(lengths: Sequence[int] | None, steps: Sequence[int] | None, turns: 
 
 
 def _speculation(lengths: Sequence[int] | None, new_tokens: int) -> Speculation | None:
+    """Steps and their mean length. Where the lengths are not the tokens (a last step that was cut, steps that failed),
+    only their mean is what the tool says; it is of nothing else in the row."""
     if not lengths:
         return None
     emitted = sum(lengths)
+    counted = 0 <= new_tokens - emitted <= 1 and len(lengths) <= new_tokens
     return Speculation(
-        blocks=len(lengths),
-        committed=emitted,
+        blocks=len(lengths) if len(lengths) <= new_tokens else None,
+        committed=emitted if counted else None,
         mean_accept_len=emitted / len(lengths),
         accept_len_counts="committed" if emitted == new_tokens else None,
     )

@@ -165,7 +165,9 @@ class StatedRate(Record):
     """Imports: tokens a second that a tool printed for a whole arm; the gate derives it from the rows."""
 
     value: float
-    scope: Literal["prefill", "decode", "e2e"]
+    scope: Literal["prefill", "decode", "e2e", "prompt_and_output"] = Field(
+        description="prompt_and_output: tokens read and emitted, over the time of both; e2e: emitted ones alone"
+    )
     statistic: Literal["mean", "median", "total"] = Field(
         description="mean, median: of the rows' rates; total: all tokens over all seconds"
     )

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from reports.untrusted.one_line import one_line
 
@@ -20,6 +20,7 @@ MAX_OBJECTS = 200_000
 _NO_SHAPE = bytes(code for code in range(256) if code not in b'[]{},"')
 _STRING = re.compile(rb'"[^"]*"')
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_FIRST_BRACKET = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
 _SPACE = re.compile(r"[ \t\n\r]*")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -30,10 +31,14 @@ class StrictJsonError(ValueError):
 
 @dataclass(frozen=True)
 class Document:
-    """One JSON value, or (`lines`) the list of objects of a JSONL file."""
+    """One JSON value, or (`lines`) the list of objects of a JSONL file.
+
+    `no_number` says where the first NaN or infinity stood, if there was one; each of them was read as null.
+    """
 
     value: Json
     lines: bool = False
+    no_number: str | None = None
 
 
 def parse(data: bytes) -> Document:
@@ -46,7 +51,20 @@ def parse(data: bytes) -> Document:
             lone surrogate, nesting over `MAX_DEPTH`, over `MAX_VALUES` or `MAX_OBJECTS`. Numbers out of range (1e999,
             integers beyond 2**53) are refused by the records, which can name the field.
     """
+    document = parse_foreign_numbers(data)
+    if document.no_number is not None:
+        raise StrictJsonError(document.no_number)
+    return document
+
+
+def parse_foreign_numbers(data: bytes) -> Document:
+    """The same of a file that another tool may have written, where NaN and Infinity are figures that are missing.
+
+    Raises:
+        StrictJsonError: as `parse`, but for NaN and Infinity.
+    """
     data = data.removeprefix(BYTE_ORDER_MARK)
+    _check_text(data)
     shape = _shape(data, MAX_VALUES)
     _check_shape(shape, MAX_VALUES)
     if shape.count(b"{") > MAX_OBJECTS:
@@ -55,43 +73,69 @@ def parse(data: bytes) -> Document:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise StrictJsonError(f"not UTF-8 (byte {error.start})") from error
-    document = _parse_text(text)
+    document = _Parser().document(text)
     if b"\\u" in data and _SURROGATE_ESCAPE.search(data):
         _check_surrogates(document.value)
     return document
 
 
-def _parse_text(text: str) -> Document:
-    start = _skip_space(text, 0)
-    value, end = _decode(text, start, "")
-    rest = _skip_space(text, end)
-    if rest == len(text):
-        return Document(value)
-    if "\n" in text[start:end] or "\n" not in text[end:rest]:
-        raise StrictJsonError(f"not JSON: data after the end of the document (character {rest})")
-    lines = enumerate(text.split("\n"), start=1)
-    return Document([_parse_line(line, number) for number, line in lines if line.strip()], lines=True)
+def _check_text(data: bytes) -> None:
+    """What a reader can do about a file that is no JSON because of how it was written."""
+    if not data.strip():
+        raise StrictJsonError("not JSON: the file is empty")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise StrictJsonError("not UTF-8 but UTF-16, as PowerShell's > writes it; save it as UTF-8")
+    if data.startswith(b"\x1f\x8b"):
+        raise StrictJsonError("not JSON but gzip; unpack it first")
 
 
-def _parse_line(line: str, number: int) -> Json:
-    where = f"line {number}: "
-    value, end = _decode(line, _skip_space(line, 0), where)
-    if _skip_space(line, end) != len(line):
-        raise StrictJsonError(f"not JSON: {where}data after the end of the document")
-    return value
+class _Parser:
+    """Parses one text, and remembers the first number in it that is none."""
 
+    def __init__(self) -> None:
+        self._where = ""
+        self._no_number: str | None = None
+        self._decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=self._constant)
 
-def _decode(text: str, start: int, where: str) -> tuple[Json, int]:
-    try:
-        return _DECODER.raw_decode(text, start)
-    except StrictJsonError as error:
-        raise StrictJsonError(f"{where}{error}") from error
-    except json.JSONDecodeError as error:
-        raise StrictJsonError(f"not JSON: {where}{error.msg} (character {error.pos})") from error
-    except RecursionError as error:
-        raise StrictJsonError(f"{where}nested deeper than {MAX_DEPTH}") from error
-    except ValueError as error:  # more digits than Python turns into an integer
-        raise StrictJsonError(f"{where}an integer of thousands of digits") from error
+    def document(self, text: str) -> Document:
+        start = _skip_space(text, 0)
+        value, end = self._decode(text, start, "")
+        rest = _skip_space(text, end)
+        if rest == len(text):
+            return Document(value, no_number=self._no_number)
+        if "\n" in text[start:end] or "\n" not in text[end:rest]:
+            raise StrictJsonError(f"not JSON: data after the end of the document (character {rest})")
+        self._no_number = None  # the first line is read again, as one of many
+        lines = enumerate(text.split("\n"), start=1)
+        values = [self._line(line, number) for number, line in lines if line.strip()]
+        return Document(values, lines=True, no_number=self._no_number)
+
+    def _line(self, line: str, number: int) -> Json:
+        where = f"line {number}: "
+        value, end = self._decode(line, _skip_space(line, 0), where)
+        if _skip_space(line, end) != len(line):
+            raise StrictJsonError(f"not JSON: {where}data after the end of the document")
+        return value
+
+    def _decode(self, text: str, start: int, where: str) -> tuple[Json, int]:
+        self._where = where
+        try:
+            return self._decoder.raw_decode(text, start)
+        except StrictJsonError as error:
+            raise StrictJsonError(f"{where}{error}") from error
+        except json.JSONDecodeError as error:
+            bracket = _FIRST_BRACKET.search(text, start) if not where and error.pos == start else None
+            if bracket is not None:
+                line = 1 + text.count("\n", 0, bracket.start())
+                raise StrictJsonError(f"not JSON: text before the JSON, which begins in line {line}") from error
+            raise StrictJsonError(f"not JSON: {where}{error.msg} (character {error.pos})") from error
+        except RecursionError as error:
+            raise StrictJsonError(f"{where}nested deeper than {MAX_DEPTH}") from error
+        except ValueError as error:  # more digits than Python turns into an integer
+            raise StrictJsonError(f"{where}an integer of thousands of digits") from error
+
+    def _constant(self, name: str) -> None:
+        self._no_number = self._no_number or f"{self._where}{name} is not a JSON number"
 
 
 def _skip_space(text: str, start: int) -> int:
@@ -164,10 +208,3 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         twice = counts.most_common(1)[0][0]
         raise StrictJsonError(f"the key '{one_line(twice, 80)}' stands twice in one object")
     return result
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise StrictJsonError(f"{name} is not a JSON number")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)

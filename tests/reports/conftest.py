@@ -2,9 +2,11 @@
 
 import copy
 import json
+from typing import NamedTuple
 
 import pytest
 
+from gate.judging.judge_evidence import judge_evidence
 from reports.reading import Legacy, evidence_of
 from reports.report import Report
 
@@ -165,5 +167,23 @@ def imported(evidence):
         report = outcome.report if isinstance(outcome, Legacy) else outcome
         assert isinstance(report, Report), outcome
         return report
+
+    return read
+
+
+class Judged(NamedTuple):
+    """What the gate says of a foreign file."""
+
+    verdict: str
+    codes: frozenset[str]
+
+
+@pytest.fixture
+def judged(evidence):
+    """Read a document as `evidence` does, and judge it."""
+
+    def read(document, lines=False):
+        file = judge_evidence(evidence(document, lines))
+        return Judged(file.verdict, frozenset(violation.code for violation in file.violations))
 
     return read

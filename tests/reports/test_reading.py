@@ -1,4 +1,5 @@
 import copy
+import gzip
 import json
 import os
 
@@ -143,19 +144,58 @@ def test_json_that_is_no_report_is_not_evidence(evidence, document):
 @pytest.mark.parametrize(
     "document",
     [
-        {"schema_version": 2},
-        {"schemaVersion": 2, "kind": "x"},
-        {"arms": []},
-        {"claims": []},
-        {"Gate": {}},
-        {"kind": "niah"},
+        {"schema_version": 2, "kind": "niah"},
+        {"schemaVersion": 2, "Claims": []},
+        {"arms": [], "gate": {}},
+        {"report_id": "x", "claims": []},
+        {"Report-ID": "x", "arms": {}},
         {"kind": "k3_integrated_niah_acceptance_mc", "results": {}},
         {"kind": "k3_kv_quant_evl"},
-        {"throughput": {}, "results": {}},
     ],
 )
 def test_what_looks_like_a_report_is_never_passed_over(evidence, document):
     assert message(evidence(document))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"schema_version": 2},
+        {"schema_version": "1", "results": []},
+        {"claims": {}},
+        {"arms": []},
+        {"Gate": {}},
+        {"kind": "niah"},
+        {"kind": "benchmark", "name": "x"},
+        {"throughput": 42.5},
+    ],
+)
+def test_one_key_of_ours_makes_no_report(evidence, document):
+    assert isinstance(evidence(document).outcome, NotAReport)
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+def test_no_number_makes_a_report_unreadable_and_another_tools_file_no_report(evidence, value):
+    assert isinstance(evidence(f'{{"request_rate": {value}, "output_throughput": 470.7}}'.encode()).outcome, NotAReport)
+    damaged = evidence(report_bytes(OWN).replace(b"0.25", value.encode())).outcome
+    assert damaged == Unreadable(f"{value} is not a JSON number", could_not_open=False)
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "the file is empty"),
+        (b" \n", "the file is empty"),
+        (b"device 0: x\ndevice 1: y\n[{}]\n", "text before the JSON, which begins in line 3"),
+        ("\ufeff[]".encode("utf-16-le"), "UTF-16"),
+        ("[]".encode("utf-16"), "UTF-16"),
+        (gzip.compress(b"[]"), "gzip"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(evidence, data, told):
+    outcome = evidence(data).outcome
+    assert isinstance(outcome, Unreadable)
+    assert told in outcome.message
 
 
 def test_reports_do_not_travel_in_bundles(evidence):

@@ -47,7 +47,7 @@ def duplicate_records(view: ReportView) -> Iterator[Finding]:
     blocks = report.parity.blocks if report.parity is not None else ()
     yield from _twice("parity blocks", "parity.blocks", ((block.sample, block.block) for block in blocks))
     verifiers = [model for model in models if model.role == "verifier"]
-    if len(verifiers) > 1:
+    if len(verifiers) > 1 and not view.imported:  # other tools compare models in one file
         message = f"provenance.models: {len(verifiers)} verifiers ({', '.join(one.id for one in verifiers[:3])})"
         yield Finding(message, field="provenance.models", found=str(len(verifiers)), allowed="1")
     for role, members in (

@@ -36,7 +36,7 @@ def test_every_test_is_an_arm_and_every_repetition_a_row(evidence, imported):
     assert (prompt.prefill_s, prompt.decode_s, prompt.e2e_s, prompt.decode_tokens) == (0.068, None, None, None)
     assert (generation.prefill_s, generation.decode_s, generation.decode_tokens) == (None, 0.068, 128)
     assert (both.prefill_s, both.decode_s, both.e2e_s, both.decode_tokens) == (None, None, 0.068, 128)
-    assert [arm.stated_rates[0].scope for arm in report.arms[:3]] == ["prefill", "decode", "e2e"]
+    assert [arm.stated_rates[0].scope for arm in report.arms[:3]] == ["prefill", "decode", "prompt_and_output"]
     assert [(row.sample, row.repeat) for row in report.arms[1].measurements] == [(1, 0), (1, 1)]
 
 
@@ -54,6 +54,19 @@ def test_json_lines_and_a_single_test_are_read_alike(imported):
     lines = imported(tests, lines=True)
     assert [arm.name for arm in lines.arms] == ["pp512", "tg128"]
     assert [arm.name for arm in imported(tests[0]).arms] == ["pp512"]
+
+
+def test_a_test_of_prompt_and_generation_counts_the_tokens_of_both(judged):
+    honest = bench(512, 128, avg_ts=640.0, samples_ns=[10**9])
+    assert judged([honest]).verdict == "withheld"
+    assert "CLAIM_NOT_REPRODUCIBLE" in judged([honest | {"avg_ts": 128.0}]).codes
+
+
+def test_two_models_are_compared_in_one_file(imported, judged):
+    both = [bench(0, 8, model_filename=f"/m/{name}.gguf", avg_ts=80.0, samples_ns=[10**8]) for name in ("a", "b")]
+    assert [arm.name for arm in imported(both).arms] == ["tg8 a.gguf", "tg8 b.gguf"]
+    assert [model.id for model in imported(both).provenance.models] == ["a.gguf", "b.gguf"]
+    assert judged(both).verdict == "withheld"
 
 
 def test_a_bad_date_is_no_date(imported):

@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -76,6 +77,41 @@ def test_steps_that_do_not_fit_leave_the_blocks_unknown(imported, change, blocks
 def test_lengths_that_are_not_the_tokens_have_no_meaning(imported):
     row = imported([answer(new_tokens=[6, 4])], lines=True).arms[0].measurements[0]
     assert row.speculation.accept_len_counts is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        answer(),
+        answer(new_tokens=[4, 3]),
+        answer(new_tokens=[6, 5]),
+        answer(new_tokens=[1, 1]),
+        answer(new_tokens=[50, 40]),
+        answer(accept_lengths=[1, 1, 1, 1, 1], new_tokens=[2, 3]),
+        answer(accept_lengths=[0, 0, 0, 0, 0]),
+        answer(accept_lengths=None),
+        answer(turns=["one", "ERROR"], wall_time=[0.5, None]),
+        answer(wall_time=[0.5, None]),
+    ],
+)
+def test_an_honest_file_is_withheld_and_no_more(judged, line):
+    assert judged([line, answer(82)], lines=True).verdict == "withheld"
+    assert judged([line, line], lines=True).verdict == "withheld"
+
+
+def test_one_token_a_step_is_no_speculation(imported):
+    plain, drafting = answer(model="v", accept_lengths=[1] * 5, new_tokens=[2, 3]), answer(model="e")
+    arms = {arm.name: arm for arm in imported([plain, drafting], lines=True).arms}
+    assert arms["v"].drafter is None
+    assert {row.speculation for row in arms["v"].measurements} == {None}
+    assert arms["e"].drafter.name == "not recorded"
+
+
+def test_a_turn_without_a_number_for_its_time_loses_that_figure_alone(evidence):
+    lines = [json.dumps(answer()), json.dumps(answer(82, turns=["one", "ERROR"], wall_time=[0.5, float("nan")]))]
+    report = evidence("\n".join(lines).encode()).outcome
+    assert [row.e2e_s for row in report.arms[0].measurements] == [0.5, 0.25, 0.5, None]
+    assert "line 2: NaN" in report.imported.notes[-1]
 
 
 def test_a_failed_turn_keeps_no_figures_of_another(imported):

@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 import subprocess
@@ -221,7 +222,7 @@ def test_a_folder_without_a_report_is_3(
 def test_what_is_no_report_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "note.txt").write_text("a note")
     (tmp_path / "list.json").write_text("[]")
-    assert run(["gate", "check", str(tmp_path / "note.txt"), str(tmp_path / "list.json")]) == 0
+    assert run(["gate", "check", str(tmp_path / "note.txt"), str(tmp_path / "list.json")]) == 3
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("list.json: not evidence (a report is one JSON object; this is a list)")
     assert "note.txt: not evidence (not JSON" in lines[1]
@@ -294,3 +295,36 @@ def test_a_closed_pipe_is_no_bug(bad: Path) -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("name", ["report.json.gz", "serving.json", "run.json.rows", "note.txt"])
+def test_what_was_named_and_not_judged_is_3(
+    name: str, good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b"{}") if name.endswith("gz") else b'{"output_throughput": 410.6}')
+    assert run(["gate", "check", str(path), str(good)]) == 3
+    out, err = capsys.readouterr()
+    assert "1 admissible, 1 not evidence" in out
+    assert err.startswith(f"k3: {path}: ")
+    assert err.count("\n") == 1
+
+
+def test_what_a_folder_holds_beside_reports_fails_it_only_if_asked(
+    good: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (good.parent / "begun.json.rows").write_bytes(b"")
+    (good.parent / "package.json").write_text('{"name": "x"}')
+    assert run(["gate", "check", str(good.parent)]) == 0
+    assert "begun.json.rows: not evidence (the rows of a run that has not come to its end" in capsys.readouterr().out
+    assert run(["gate", "check", str(good.parent), "--strict"]) == 3
+    assert "has not come to its end" in capsys.readouterr().err
+    good.unlink()
+    assert run(["gate", "check", str(good.parent)]) == 3
+    assert "no report in this folder" in capsys.readouterr().err
+
+
+def test_a_violation_outranks_what_was_not_judged(bad: Path, tmp_path: Path) -> None:
+    other = tmp_path / "x.json"
+    other.write_text("{}")
+    assert run(["gate", "check", str(bad), str(other), "--strict"]) == 2
