@@ -1,6 +1,6 @@
 """Applying every rule to a report: what they hit, how gravely, and which claims it stands in the way of."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -38,28 +38,31 @@ class RuleHit:
 def apply_all(view: ReportView) -> list[RuleHit]:
     """Every finding of every rule, in the order of their codes."""
     hits: list[RuleHit] = []
+    claims = [(claim.metric, claim) for claim in view.report.claims]
     for rule in all_rules():
         if rule.evidence is not None:
             found, crash = _guarded(rule.evidence, view)
-            hits += [RuleHit(rule, finding, _blocked(rule, finding, view)) for finding in found]
+            for finding in found:
+                hits.append(RuleHit(rule, finding, _blocked(rule, finding, view)))
             if crash is not None:
                 hits.append(_crashed(rule, crash, view))
         elif rule.claim is not None:
-            hits += _apply_claim(rule, rule.claim, view)
+            touched = [claim for metric, claim in claims if metric in rule.blocks]
+            if touched:
+                hits += _apply_claim(rule, rule.claim, view, touched)
     return hits
 
 
-def _apply_claim(rule: Rule, check: ClaimCheck, view: ReportView) -> list[RuleHit]:
+def _apply_claim(rule: Rule, check: ClaimCheck, view: ReportView, touched: Sequence[Claim]) -> list[RuleHit]:
     """Findings of a claim rule; one that several claims share is one finding."""
     merged: dict[Finding, list[str]] = {}
     crashed = []
-    for claim in view.report.claims:
-        if claim.metric in rule.blocks:
-            found, crash = _guarded(check, view, claim)
-            for finding in found:
-                merged.setdefault(finding, []).append(claim.name)
-            if crash is not None:
-                crashed.append(_crashed(rule, crash, view))
+    for claim in touched:
+        found, crash = _guarded(check, view, claim)
+        for finding in found:
+            merged.setdefault(finding, []).append(claim.name)
+        if crash is not None:
+            crashed.append(_crashed(rule, crash, view))
     return crashed + [RuleHit(rule, finding, tuple(dict.fromkeys(names))) for finding, names in merged.items()]
 
 

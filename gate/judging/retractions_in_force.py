@@ -23,6 +23,7 @@ class RetractionFinder:
         self._tops = [_absolute(top) for top in (*tops, Path.cwd())]
         self._named = tuple(entry for path in named for entry in load_retractions(path).entries)
         self._folders: dict[str, tuple[Retraction, ...]] = {}
+        self._in_force: dict[str, tuple[Retraction, ...]] = {}
 
     def in_force(self, path: Path) -> tuple[Retraction, ...]:
         """Every entry that may be about the file at `path`.
@@ -31,6 +32,11 @@ class RetractionFinder:
             reports.retractions.RetractionsError: a retractions file is there and cannot be read.
         """
         folder = os.path.dirname(_absolute(path))
+        if folder not in self._in_force:
+            self._in_force[folder] = self._above(folder)
+        return self._in_force[folder]
+
+    def _above(self, folder: str) -> tuple[Retraction, ...]:
         tops = [top for top in self._tops if _below(folder, top)]
         highest = min(tops, key=len, default=folder)
         entries = list(self._named)

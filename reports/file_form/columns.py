@@ -34,6 +34,8 @@ def to_rows(columns: Json, record: type[Record], room: Room, field: str) -> Json
         raise FileFormError(f"{field}: its columns are not of one length: {told}")
     names = tuple(columns)
     room.take(field, values=min(lengths.values()) * (1 + len(names)))
+    if not any(None in column for column in columns.values()):
+        return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     return [
         {name: value for name, value in zip(names, values, strict=True) if value is not None}
         for values in zip(*columns.values(), strict=True)

@@ -4,9 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from gate.judging.retractions_in_force import RetractionFinder
+from gate.judging import retractions_in_force
+from gate.judging.retractions_in_force import RetractionFinder, _below
 
 ENTRY = '[[retraction]]\nreport_id = "r"\nreason = "wrong"\ndate = 2026-01-02\n'
+
+
+def test_files_named_one_by_one_are_not_each_held_to_every_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "RETRACTIONS.toml").write_text(ENTRY)
+    held = []
+    monkeypatch.setattr(retractions_in_force, "_below", lambda folder, top: held.append(top) or _below(folder, top))
+    named = [tmp_path / f"{number}.json" for number in range(100)]
+    finder = RetractionFinder(named)
+    assert [len(finder.in_force(path)) for path in named] == [1] * 100
+    assert len(held) == 101
 
 
 @pytest.mark.parametrize("named", ["//x", "//", "/x", "/"])
