@@ -13,12 +13,12 @@ REPOSITORY = 50_000_000
 WHEEL = 40_000_000
 REPORT = 300_000
 LARGER = {
-    "code-dflash-smollm2.json": "17 digits of five clocks in each of thousands of blocks",
-    "code-dflash-tiny.json": "the same, for three arms that draft",
-    "code-ngram-smollm2.json": "the same, for one",
-    "kvquant-smollm2.json": "32,400 errors: 27 codecs, 10 prompts, 30 layers, four each",
+    "code-dflash-smollm2.json": 600_000,  # measured before clocks of blocks were whole microseconds
+    "code-dflash-tiny.json": 700_000,
+    "code-ngram-smollm2.json": 450_000,
+    "kvquant-smollm2.json": 600_000,  # 32,400 errors: 27 codecs, 10 prompts, 30 layers, four each
 }
-"""Reports over the limit, and what in them is large. They lose no figure; a report measured anew has to fit."""
+"""Reports that may be larger, and by how much. A report measured anew has to fit, but for the last: 490 kB."""
 
 
 def git(*arguments: str, given: bytes = b"") -> bytes:
@@ -48,9 +48,5 @@ def test_the_wheel_is_within_its_budget(tmp_path):
 
 
 @pytest.mark.parametrize("path", sorted(EVIDENCE.glob("*.json")), ids=lambda path: path.name)
-def test_a_report_is_within_its_budget_unless_it_is_told_why_not(path):
-    assert (path.stat().st_size > REPORT) == (path.name in LARGER)
-
-
-def test_larger_reports_are_there():
-    assert all((EVIDENCE / name).is_file() for name in LARGER)
+def test_a_report_is_within_its_budget(path):
+    assert path.stat().st_size <= LARGER.get(path.name, REPORT)

@@ -13,6 +13,11 @@ def now() -> float:
     return time.perf_counter()
 
 
+def to_nanoseconds(seconds: float) -> float:
+    """A difference of two readings, without the digits that no clock tells."""
+    return round(seconds, 9)
+
+
 def asleep() -> float:
     """Seconds that the machine has slept since it was started; only differences mean anything.
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from harness.engines.base import Block
 from reports.records import measurement
 
+MICROSECOND_DIGITS = 6
+
 
 def speculation(blocks: Sequence[Block]) -> measurement.Speculation:
     """All blocks of one row, and totals added up from nothing but them; no mean where there are no blocks."""
@@ -26,13 +28,14 @@ def speculation(blocks: Sequence[Block]) -> measurement.Speculation:
 
 
 def _round(block: Block) -> measurement.Block:
+    """What is kept of a block, whose clocks are rounded: it takes milliseconds, and there are thousands in a report."""
     return measurement.Block(
         drafted=block.drafted,
         accepted=block.accepted,
         committed=len(block.tokens),
-        draft_s=block.draft_s,
-        verify_s=block.verify_s,
-        extend_s=block.extend_s,
-        rollback_s=block.rollback_s,
-        seconds=block.seconds,
+        draft_s=round(block.draft_s, MICROSECOND_DIGITS),
+        verify_s=round(block.verify_s, MICROSECOND_DIGITS),
+        extend_s=round(block.extend_s, MICROSECOND_DIGITS),
+        rollback_s=round(block.rollback_s, MICROSECOND_DIGITS),
+        seconds=round(block.seconds, MICROSECOND_DIGITS),
     )

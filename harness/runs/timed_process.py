@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.clock import now
+from harness.base.clock import now, to_nanoseconds
 from harness.base.errors import OutputError
 from harness.base.pauses import PauseWatch, watching
 from harness.base.progress import Progress
@@ -219,11 +219,11 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
         restoration_active=after_prefill.restored_positions > 0,
         restored_positions=stats.restored_positions,
         evicted_positions=stats.evicted_positions,
-        restoration_s=after_prefill.restoration_s,
-        aux_s=after_prefill.aux_s,
-        prefill_s=first_known - start - stages,
-        decode_s=end - first_known,
-        e2e_s=end - start,
+        restoration_s=to_nanoseconds(after_prefill.restoration_s),
+        aux_s=to_nanoseconds(after_prefill.aux_s),
+        prefill_s=to_nanoseconds(first_known - start - stages),
+        decode_s=to_nanoseconds(end - first_known),
+        e2e_s=to_nanoseconds(end - start),
         decode_tokens=len(tokens) - 1,
         kv_bytes_prefill=after_prefill.kv_bytes,
         kv_bytes_decode=stats.kv_bytes,

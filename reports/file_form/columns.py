@@ -3,6 +3,7 @@
 from typing import Any
 
 from reports.file_form.form_error import FileFormError
+from reports.file_form.microseconds import to_microseconds, to_seconds
 from reports.file_form.room import Room
 from reports.records.record import Record
 
@@ -12,18 +13,19 @@ Json = Any
 def to_columns(rows: list[dict[str, Json]]) -> dict[str, list[Json]]:
     """One list a field, in the order of the rows; null where a row has no such field."""
     names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
+    return dict(to_microseconds(name, [row.get(name) for row in rows]) for name in names)
 
 
 def to_rows(columns: Json, record: type[Record], room: Room, field: str) -> Json:
     """The rows of these columns; what is none (a list of rows, say) is returned as it is, for the records to judge.
 
     Raises:
-        FileFormError: a column that every `record` has is missing, the columns are not of one length, or
-            there is no `room` for their rows.
+        FileFormError: a column that every `record` has is missing, the columns are not of one length, there is no
+            `room` for their rows, or clocks are not as `to_seconds` has them.
     """
     if not isinstance(columns, dict) or not all(isinstance(column, list) for column in columns.values()):
         return columns
+    columns = to_seconds(columns, field)
     for name, info in record.model_fields.items():
         if info.is_required() and name not in columns:
             raise FileFormError(f"{field}: there is no column {name}")

@@ -3,6 +3,7 @@
 from typing import Any
 
 from reports.file_form.form import COLUMNS
+from reports.file_form.microseconds import MICROSECONDS
 from reports.file_form.streams import OF_STREAM
 from reports.records.measurement import Arm, Measurement
 from reports.records.record import Record
@@ -51,12 +52,18 @@ def _columns(row: Schema) -> Schema:
         kept = {key: part for key, part in value.items() if key not in ("default", "title", "description")}
         told = {"description": value["description"]} if "description" in value else {}
         columns[name] = told | {"type": "array", "items": kept}
+    clocks = [name for name in columns if name in MICROSECONDS]
+    for name in clocks:
+        told = {"description": f"`{name}` in whole microseconds, in place of it"}
+        columns[MICROSECONDS[name]] = told | {"type": "array", "items": {"type": "integer"}}
+    either = [{"oneOf": [{"required": [name]}, {"required": [MICROSECONDS[name]]}]} for name in clocks]
     return {
         "description": f"Rows as columns of one length; null where a row has no such field. {row['description']}",
         "type": "object",
         "properties": columns,
-        "required": row["required"],
+        "required": [name for name in row["required"] if name not in clocks],
         "additionalProperties": False,
+        **({"allOf": either} if either else {}),
     }
 
 

@@ -17,7 +17,7 @@ def laid_out(value: Json) -> str:
 
 def _laid_out(value: Json, pad: str, *, row: bool) -> str:
     if not _deeper(value, ROW_DEPTH):
-        flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        flat = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ": "))
         if row or len(flat) < SHORT or not (isinstance(value, dict) or _deeper(value, 1)):
             return flat
     inner = f"{pad} "

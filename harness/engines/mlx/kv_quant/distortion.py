@@ -9,8 +9,8 @@ from harness.engines.mlx.kv_quant.captured_kv import AttentionInputs, LayerKv
 from harness.engines.mlx.kv_quant.stored_kv import CodecPair, StoredLayer, restore
 from reports.records.codec_rows import LayerEnergy, LayerError
 
-DIGITS = 6
-"""Significant digits that reports keep of an error."""
+DIGITS = 4
+"""Significant digits that reports keep of an error, of which they hold tens of thousands."""
 
 
 def energies(kv: Sequence[LayerKv]) -> tuple[LayerEnergy, ...]:
