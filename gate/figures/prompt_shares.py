@@ -26,14 +26,32 @@ def recall_at_most(arm: Arm, samples: Collection[int]) -> Share | None:
 
 
 def _recalled(rows: Sequence[Measurement], *, every: bool) -> Share | None:
+    verdicts = _verdicts(rows)
+    met = all if every else any
+    return Share(sum(map(met, verdicts.values())), len(verdicts)) if verdicts else None
+
+
+def _verdicts(rows: Sequence[Measurement]) -> dict[int, list[bool]] | None:
+    """Whether each row recalled, by prompt; none where a row is unscored."""
     verdicts: dict[int, list[bool]] = defaultdict(list)
     prompts = prompt_of(rows)
     for row in rows:
         if row.correct is None:
             return None
         verdicts[prompts[row.sample]].append(row.correct)
-    met = all if every else any
-    return Share(sum(map(met, verdicts.values())), len(verdicts)) if verdicts else None
+    return verdicts
+
+
+def told_apart(arm: Arm, other: Arm) -> tuple[int, int] | None:
+    """Prompts that every repeat of `arm` recalled and none of `other`, and those that only `other` recalled.
+
+    A prompt counts for `other` if any of its repeats recalled it; none where a row is unscored or missing.
+    """
+    ours, theirs = _verdicts(arm.measurements), _verdicts(other.measurements)
+    if ours is None or theirs is None or not ours.keys() <= theirs.keys():
+        return None
+    gained = sum(all(ours[prompt]) and not any(theirs[prompt]) for prompt in ours)
+    return gained, sum(any(theirs[prompt]) and not all(ours[prompt]) for prompt in ours)
 
 
 def token_identity(arm: Arm, oracle: Arm) -> Share | None:

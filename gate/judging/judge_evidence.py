@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from gate.judging.judge import JudgedClaim, Judgement, judge
 from gate.judging.judged_file import JudgedFile
 from gate.rulebook.rule import Rule
 from gate.rules.files.refused import LEGACY_SCHEMA, RETRACTED, SCHEMA_INVALID, UNREADABLE
+from gate.rules.provenance.dates import DATE_AHEAD, is_ahead
 from reports.reading import Evidence, Invalid, Legacy, NotAReport, Unreadable
 from reports.records.verdict import Verdict, Violation
 from reports.report import Report
@@ -27,7 +29,8 @@ def judge_evidence(
     taken_back = tuple(_retracted(entry, report) for entry in about)
     match evidence.outcome:
         case Report() as own:
-            return _of_report(evidence, judge(own, taken_back, parity))
+            ahead = (_ahead(own),) if is_ahead(own, datetime.now(UTC)) else ()
+            return _of_report(evidence, judge(own, (*taken_back, *ahead), parity))
         case Legacy(problem=problem):
             return _legacy(evidence, report, problem, taken_back)
         case NotAReport(reason=reason):
@@ -89,6 +92,17 @@ def _retracted(entry: Retraction, report: Report | None) -> Violation:
     superseded = f"; superseded by {entry.superseded_by}" if entry.superseded_by is not None else ""
     message = f"retracted on {entry.date.isoformat()}: {entry.reason}{superseded}"
     return _violation(RETRACTED, message, named)
+
+
+def _ahead(report: Report) -> Violation:
+    return Violation(
+        code=DATE_AHEAD.code,
+        message=f"created_at: {report.created_at}, or a resumption, has not come yet",
+        claims=tuple(claim.name for claim in report.claims),
+        field="created_at",
+        found=str(report.created_at),
+        allowed="a date that has come",
+    )
 
 
 def _violation(rule: Rule, message: str, claims: tuple[str, ...] = ()) -> Violation:

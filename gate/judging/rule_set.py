@@ -8,7 +8,7 @@ import gate.rules
 from gate.rulebook.registry import registered
 from gate.rulebook.rule import Rule
 
-RULE_SET = 3
+RULE_SET = 4
 """Version of the rule set; raised whenever a rule is added, removed or judges differently."""
 
 

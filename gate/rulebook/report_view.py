@@ -36,7 +36,7 @@ class ReportView:
 
     @cached_property
     def memo(self) -> dict[tuple[str, ...], Any]:
-        """Figures that several rules derive from the same rows; filled by `gate.claims.against_baseline`."""
+        """Figures that several rules derive from the same rows; filled by whoever derives one first."""
         return {}
 
     @cached_property

@@ -1,6 +1,8 @@
 """Edits of a report, as somebody with a text editor would make them: validated records in, validated records out."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from reports.records.measurement import Arm, Measurement
@@ -99,6 +101,12 @@ def set_plan(report: Report, **changes: Any) -> Report:
     """`report` with fields of its plan set."""
     assert report.plan is not None
     return report.replace(plan=report.plan.replace(**changes))
+
+
+def dated(report: Report, made: datetime) -> Report:
+    """`report` as if it had been made then, under the name that it would have got."""
+    stamp = re.sub(r"-[^-]*$", f"-{made:%Y%m%dT%H%M%SZ}", report.report_id)
+    return report.replace(report_id=stamp, created_at=made)
 
 
 def set_source(report: Report, **changes: Any) -> Report:

@@ -26,6 +26,10 @@ ACCOMPANIED: dict[str, set[str]] = {
     # The order that a seed gives holds every planned run, so one that lacks some or was run otherwise is not its order.
     "ARMS_NOT_INTERLEAVED": {"RUN_ORDER"},
     "RUN_INCOMPLETE": {"RUN_ORDER"},
+    # A claim under another name is not the one that the rows carry.
+    "BASELINE_RECALL_CLAIM": {"CLAIM_LEFT_OUT"},
+    "CLAIM_MISLABELLED": {"CLAIM_LEFT_OUT"},
+    "SPEEDUP_DECODE_ONLY_MISSING": {"CLAIM_LEFT_OUT"},
     "STREAM_SAMPLES": {"RUN_ORDER"},
 }
 """Codes that cannot fire alone, with those that must come along, and why."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from gate.figures.liveness import block_count, did_draft, did_restore, ran_natively
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, drafts, restores
-from gate.rulebook.rule import Example, Finding
-from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
+from gate.rulebook.report_view import ReportView, drafts, drafts_by_model, restoration_of, restores
+from gate.rulebook.rule import Example, Fault, Finding, row_finding
+from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION, Threshold
 from reports.records.constants import NATIVE_BASELINE_LABEL
 
 if TYPE_CHECKING:
@@ -98,6 +98,43 @@ def silent_fallback(view: ReportView) -> Iterator[Finding]:
                     found=str(len(row.fallbacks)),
                     allowed="0",
                 )
+
+
+LOOKUP_CAPTURE = Threshold(
+    "LOOKUP_CAPTURE",
+    0.02,
+    "share of prefill",
+    meaning="Seconds of capture over those of prefill in an arm without weights beside the verifier's.",
+    source="handing prompt lookup its text takes 1 ms at most, under 0.005 of the prefill",
+)
+
+LOOKUP_CAPTURE_S = Threshold(
+    "LOOKUP_CAPTURE_S", 0.005, "s", meaning="The same, for short prefills.", source="five times the longest met"
+)
+
+
+@evidence_rule(
+    "CAPTURE_IDLE",
+    title="Time for capturing what nobody reads",
+    catches="A row with seconds of capture (`aux_s`) in an arm that neither drafts nor projects; or in one that drafts "
+    f"from the text, with more than {LOOKUP_CAPTURE.value:.0%} of its prefill.",
+    why="Capture is left out of decoding: seconds of decode that are billed to it make an arm as fast as one likes.",
+    fix="Time as capture only what a drafter or an f_theta takes from the verifier.",
+    example=Example(bad="prompt lookup with 0.8 s of capture", good="prompt lookup with 0.4 ms"),
+    thresholds=(LOOKUP_CAPTURE, LOOKUP_CAPTURE_S),
+    since=4,
+)
+def capture_idle(view: ReportView) -> Iterator[Finding]:
+    """Capture is billed to an arm that captures nothing."""
+    for arm in view.report.arms if not view.imported else ():
+        if drafts_by_model(arm) or restoration_of(arm).learned:
+            continue
+        for row in arm.measurements:
+            most = max(LOOKUP_CAPTURE_S.value, LOOKUP_CAPTURE.value * (row.prefill_s or 0.0)) if drafts(arm) else 0.0
+            if (row.aux_s or 0.0) > most:
+                message = f"{row.aux_s:.4g} s of capture, and nothing that reads what was captured; at most {most:.4g}"
+                yield row_finding(arm, row, Fault("aux_s", message, f"{row.aux_s:.4g}", f"at most {most:.4g}"))
+                break
 
 
 def _idle(arm: Arm, field: str, what: str, allowed: str) -> Finding:

@@ -10,7 +10,7 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts, restoration_of
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
-from reports.drafters import DFLASH
+from reports.drafters import DFLASH, SHUFFLED
 from reports.engines import ENGINES, NATIVE_BASELINE
 from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.restorations import RESTORATIONS
@@ -50,8 +50,9 @@ def baseline_as_sut(view: ReportView) -> Iterator[Finding]:
     "LABEL_CONTRADICTED",
     title="An arm described as what its rows are not",
     catches=f"An arm labelled `{NATIVE_BASELINE_LABEL}` whose rows restored, evicted or drafted, one without a drafter "
-    "whose rows have blocks, one whose decode loop is not that of its rows, an ablated arm that is no control, or one "
-    "that is named after another role, mode or engine.",
+    "whose rows have blocks, one whose decode loop is not that of its rows, an ablated arm that is no control, a "
+    "control that controls nothing (not ablated, needle-free or of shuffled drafts), or one that is named after "
+    "another role, mode or engine.",
     why="Rules ask what the description calls for: without a drafter no parity, with a baseline's label no control.",
     fix="Describe each arm as the engine that ran it; the runner does.",
     example=Example(bad="labelled native_ar_baseline, and its rows drafted", good="labelled for what its rows did"),
@@ -88,6 +89,9 @@ def _misnamed(view: ReportView, arm: Arm) -> Iterator[Finding]:
     mode = restoration_of(arm).mode
     if mode == "ablate" and arm.role != "control":
         yield _contradicted(arm, "role", f"restores nothing and is no control but of role {arm.role}", arm.role)
+    if arm.role == "control" and not _controls(arm, mode):
+        message = f"of role control, and neither ablated nor needle-free nor of shuffled drafts (mode {mode})"
+        yield _contradicted(arm, "role", message, arm.role)
     roles: list[str] = [one.role for one in view.report.arms]
     free: PromptSet = "needle_free"
     if (arm.name == free) != (arm.prompt_set == free) and [one.prompt_set for one in view.report.arms].count(free) == 1:
@@ -107,6 +111,12 @@ def _misnamed(view: ReportView, arm: Arm) -> Iterator[Finding]:
     idle = not drafts(arm) and any(name.replace("-", "") in spelt for name in drafting)
     if (named and mode not in named) or idle or lookup or borrowed:
         yield _contradicted(arm, "name", f"named so, of engine {arm.engine} and mode {mode}", arm.name)
+
+
+def _controls(arm: Arm, mode: str) -> bool:
+    """The arm can fail: nothing is restored, no needle is there, or what is drafted goes through a permutation."""
+    shuffled = arm.drafter is not None and arm.drafter.name.startswith(SHUFFLED)
+    return mode == "ablate" or arm.prompt_set != "main" or shuffled
 
 
 def _contradicted(arm: Arm, field: str, message: str, found: str) -> Finding:

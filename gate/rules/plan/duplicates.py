@@ -1,7 +1,9 @@
 """Records that must be one and stand twice, and rows that were copied from others."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -15,8 +17,9 @@ if TYPE_CHECKING:
 @evidence_rule(
     "DUPLICATE_RECORDS",
     title="Records that must be one stand twice",
-    catches="Two arms, rows, prompts, runs, models, audited streams or claims of one name, several verifiers, or "
-    "several arms in a role that can be filled once (oracle, null, needle-free).",
+    catches="Two arms, rows, prompts, runs, models, audited streams or claims of one name, several verifiers, "
+    "several arms in a role that can be filled once (oracle, null, needle-free), or two arms under test of one "
+    "configuration.",
     why="Which of two oracles is the baseline? The slower one, if the author may choose.",
     fix="Keep one record of each; give another configuration another name and role.",
     example=Example(bad="two rows of sample 3, repeat 0 in one arm", good="one row a sample and repeat"),
@@ -59,6 +62,20 @@ def duplicate_records(view: ReportView) -> Iterator[Finding]:
             names = ", ".join(arm.name for arm in members[:3])
             message = f"arms: {len(members)} of role {role} ({names})"
             yield Finding(message, members[1].name, None, "role", str(len(members)), "1")
+    if not view.imported:
+        yield from _same_twice(view.under_test)
+
+
+def _same_twice(arms: Sequence[Arm]) -> Iterator[Finding]:
+    """Of five equal arms one looks best; an arm that is measured again is a repeat."""
+    seen: list[tuple[object, str]] = []
+    for arm in arms:
+        kind = (arm.engine, arm.restoration, arm.drafter, arm.prompt_set)
+        other = next((name for known, name in seen if known == kind), None)
+        seen.append((kind, arm.name))
+        if other is not None:
+            message = f"{arm.name}: the same engine, restoration, drafter and prompts as {other}"
+            yield Finding(message, arm.name, None, "arms", arm.name, "a configuration of its own")
 
 
 def _twice(what: str, field: str, keys: Iterable[object], arm: str | None = None) -> Iterator[Finding]:

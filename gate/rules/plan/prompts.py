@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     "PROMPT_MISMATCH",
     title="Compared arms were asked different things",
     catches="A row whose prompt digest or length is missing, is not that of the workload's prompt of this sample, or "
-    "is not the one the oracle was given.",
+    "is not the one the oracle was given; an arm under test that was asked another set of prompts than the oracle.",
     why="A shorter prompt is faster, and a needle that was moved is easier to find.",
     fix="Tokenise each prompt once, give the same tokens to every arm and record their digest in every row.",
     example=Example(bad="two arms with different digests for sample 3", good="the same digest in both"),
@@ -27,6 +27,11 @@ def prompt_mismatch(view: ReportView) -> Iterator[Finding]:
     """The prompt of a row is unknown or another one than it must be."""
     reference = {row.sample: row for row in reversed(view.oracle.measurements)} if view.oracle is not None else {}
     for arm in view.report.arms:
+        if view.oracle is not None and arm.role != "control" and arm.prompt_set != view.oracle.prompt_set:
+            message = (
+                f"{arm.name}: was asked prompts of set {arm.prompt_set}, {view.oracle.name} {view.oracle.prompt_set}"
+            )
+            yield Finding(message, arm.name, None, "prompt_set", arm.prompt_set, view.oracle.prompt_set)
         for row in arm.measurements:
             asked = view.prompts.get((arm.prompt_set, row.sample))
             other = reference.get(row.sample) if arm.prompt_set == "main" else None

@@ -10,7 +10,10 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
+from reports.drafters import DRAFTERS
+from reports.engines import ENGINES
 from reports.records.constants import NATIVE_BASELINE_LABEL
+from reports.restorations import RESTORATIONS
 
 if TYPE_CHECKING:
     from reports.records.measurement import Arm
@@ -20,7 +23,30 @@ _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 _FIGURE = re.compile(r"\d\s*(?:x\b|×|%|times\b|fold\b|percent\b|tok\w*\s*/\s*s)", re.IGNORECASE)
 
+_BOASTS = re.compile(
+    r"\d+x|x\d+|(?:\d|hundred|thousand|ten|nine|eight|seven|six|five|four|three|two|half|many)(?:times|fold|percent|pct)"
+    r"|twice|thrice|faster|fastest|quicker|speedup|better|best|beats|winner|perfect"
+)
+"""What a name says of a figure or a rank, in digits or in words, once its separators are gone."""
+
+_RIVALS = (
+    "eagle", "medusa", "lookahead", "vllm", "sglang", "llamacpp", "tensorrt", "trtllm", "exllama", "ollama", "hydra",
+    "kvpress", "snapkv", "h2o", "streamingllm", "turboquant", "kivi", "gptfast",
+)  # fmt: skip
+"""Engines and methods of others: an arm called so is not theirs."""
+
+_LOOK_ALIKES = str.maketrans("013457", "oleast")
+"""Digits that are read as letters."""
+
 _SEPARATORS = re.compile(r"[\s_-]+")
+
+_OURS = frozenset(
+    word
+    for name in (*ENGINES, *DRAFTERS, *RESTORATIONS, "oracle", "native", "lookup")
+    for word in re.split(r"[_-]", name)
+    if len(word) > 2
+)
+"""Words that K3 itself gives to engines, drafters, modes and roles."""
 
 LABEL_LENGTH = Threshold(
     "LABEL_LENGTH", 100, "characters", meaning="Of a label; what is longer is no label.", source="presets allow as many"
@@ -30,8 +56,9 @@ LABEL_LENGTH = Threshold(
 @evidence_rule(
     "NAME_UNFIT",
     title="A name or label that is not plain",
-    catches="An arm whose name is not of lower-case letters, digits, `_` and `-`; or whose label is not plain text, "
-    "states a figure (`5x faster`), or is `native_ar_baseline` in another spelling.",
+    catches="An arm whose name is not of lower-case letters, digits, `_` and `-`, tells a figure or a rank (`5x`, "
+    "`twice_as_fast`), or is that of another project's engine or of one of K3's in look-alike letters; or whose label "
+    "is not plain text, states a figure (`5x faster`), or is `native_ar_baseline` in another spelling.",
     why="Names stand in every headline: a Cyrillic `o` makes a second oracle, a line break a headline of its own.",
     fix="Name arms as presets do; say in the label what ran, and leave the figures to the gate.",
     example=Example(bad="labelled `k3 fused, 5x faster`", good="labelled `k3 fused, prompt lookup, blocks of 8`"),
@@ -44,11 +71,32 @@ def name_unfit(view: ReportView) -> Iterator[Finding]:
             shown = ascii(arm.name[:60])
             message = f"an arm is named {shown}; names are of lower-case letters, digits, _ and -"
             yield Finding(message, arm.name, None, "name", shown, "a plain name")
+        elif (says := _promise(arm)) is not None:
+            message = f"{arm.name}: its name {says}; figures and ranks are the gate's to tell"
+            yield Finding(message, arm.name, None, "name", arm.name, "what ran")
         fault = _label_fault(arm)
         if fault is not None:
             shown = ascii((arm.system_under_test or "")[:60])
             message = f"{ascii(arm.name[:60])[1:-1]}: its label {shown} {fault}"
             yield Finding(message, arm.name, None, "system_under_test", shown, "what ran, in plain words")
+
+
+def _promise(arm: Arm) -> str | None:
+    """What the name promises, by its letters and by what its digits look like."""
+    spelt = "".join(filter(str.isalnum, arm.name))
+    boast = _BOASTS.search(spelt)
+    if boast is not None:
+        return f"says {boast[0]!r}"
+    words = {word for word in re.split(r"[_-]", arm.name) if word}
+    read = {re.sub(r"\d+$", "", word).translate(_LOOK_ALIKES) for word in words} | {
+        word.translate(_LOOK_ALIKES) for word in words
+    }
+    rival = next((one for one in _RIVALS if one in read), None)
+    if rival is not None:
+        return f"is that of {rival}, which is not what ran"
+    disguised = read - words
+    own = next((one for one in _OURS if one in disguised), None)
+    return f"reads like {own}" if own is not None else None
 
 
 def _label_fault(arm: Arm) -> str | None:

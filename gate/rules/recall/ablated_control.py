@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gate.figures.prompt_shares import recall_at_most, recall_of
+from gate.figures.prompt_shares import recall_at_most, recall_of, told_apart
+from gate.figures.statistics.exact_tests import mcnemar
 from gate.figures.statistics.intervals import Share, newcombe
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
@@ -125,12 +126,21 @@ CONTROL_DIFFERENCE_FLOOR = Threshold(
     source="a choice: one prompt of five may be luck",
 )
 
+LUCK = Threshold(
+    "LUCK",
+    0.05,
+    "probability",
+    meaning="Chance of as many prompts told apart by an arm that is no better than its control (exact McNemar).",
+    source="the usual choice: five of five prompts told apart are 0.03",
+)
+
 
 @claim_rule(
     "CONTROL_RECALL_HIGH",
     title="The coupon: a control that recalls as well, or cannot be told apart",
     catches="A claim of recall by restoration whose control recalls nearly as much: the 95 % interval of the "
-    f"difference reaches below {CONTROL_DIFFERENCE_FLOOR.value:g}. So it does where the prompts are too few to "
+    f"difference reaches below {CONTROL_DIFFERENCE_FLOOR.value:g}, or the prompts that only one of the two recalled "
+    f"fall so by luck in more than {LUCK.value:.0%} of runs (exact McNemar). So it is where the prompts are too few to "
     "tell arm and control apart; the message then says how many with the same shares would do.",
     why="Recall carried by exact or native layers is there whatever the restoration does.",
     fix="Restore the layers that carry recall instead of keeping them exact, or claim no more than `arm_recall`; where "
@@ -140,7 +150,7 @@ CONTROL_DIFFERENCE_FLOOR = Threshold(
         bad="arm 5/5, control 5/5: the exact layers carry it; or 2/2 and 0/2, which luck explains",
         good="arm 5/5, control 0/5",
     ),
-    thresholds=(CONTROL_DIFFERENCE_FLOOR,),
+    thresholds=(CONTROL_DIFFERENCE_FLOOR, LUCK),
 )
 def control_recall_high(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The difference between arm and control is not clear."""
@@ -168,6 +178,23 @@ def control_recall_high(view: ReportView, claim: Claim) -> Iterator[Finding]:
                 found=f"{difference.low:.3g}",
                 allowed=f"at least {CONTROL_DIFFERENCE_FLOOR.value:g}",
             )
+            continue
+        yield from _by_luck(arm, control)
+
+
+def _by_luck(arm: Arm, control: Arm) -> Iterator[Finding]:
+    """The same prompts, one by one: those that only the arm recalled against those that only the control did."""
+    apart = told_apart(arm, control)
+    chance = mcnemar(*apart) if apart is not None else 1.0
+    if apart is None or chance > LUCK.value:
+        shown = f"{apart[0]} prompts only, its control {control.name} {apart[1]} only" if apart else "other prompts"
+        yield Finding(
+            f"{arm.name} recalls {shown}: luck makes as much in {chance:.2g} of runs",
+            arm=arm.name,
+            field="correct",
+            found=f"{chance:.3g}",
+            allowed=f"at most {LUCK.value:g}",
+        )
 
 
 def prompts_to_tell(ours: Share, theirs: Share) -> int | None:

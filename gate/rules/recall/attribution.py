@@ -9,7 +9,7 @@ from gate.figures.liveness import did_restore, ran_natively
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
-from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
+from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION, Threshold
 from reports.records.constants import NATIVE_BASELINE_LABEL
 
 if TYPE_CHECKING:
@@ -56,18 +56,27 @@ def baseline_recall_claim(view: ReportView, claim: Claim) -> Iterator[Finding]:
         )
 
 
+LEAST_RESTORED = Threshold(
+    "LEAST_RESTORED",
+    0.95,
+    "share of positions",
+    meaning="Positions put back, of those evicted in all layers: what is left out is not restored K/V.",
+    source="the engines restore all; in blocks, all but those of the last block (0.998)",
+)
+
+
 @claim_rule(
     "RECALL_SCOPE",
     title="Recall of restoration from rows that did not restore",
     catches="A claim of recall by restoration with a row in which restoration did not run, cannot be shown to have, or "
-    "put back less than one layer's positions.",
+    f"put back less than {LEAST_RESTORED.value:.0%} of what was evicted.",
     why="A run whose restoration took 1 ms for 5,000 tokens restored nothing, and recalled 5 of 5 from its own layers.",
     fix="Count restored positions where they are written; claim recall by restoration only if every row restored.",
     blocks=("restoration_recall",),
     example=Example(
         bad="recall by restoration over 5 rows, 3 of them restored", good="recall by restoration, every row restored"
     ),
-    thresholds=(RESTORATION_S_PER_POSITION,),
+    thresholds=(RESTORATION_S_PER_POSITION, LEAST_RESTORED),
 )
 def recall_scope(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Not every row ran with restoration."""
@@ -89,8 +98,9 @@ def recall_scope(view: ReportView, claim: Claim) -> Iterator[Finding]:
 
 
 def _hardly(arm: Arm, row: Measurement) -> bool:
-    """Fewer positions were restored than one layer evicts. (Where none are counted, MISSING_LIVENESS says so.)"""
-    kept = arm.restoration
-    if row.restored_positions is None or row.prompt_tokens is None or kept is None:
+    """Less was restored than evicted, or than one layer evicts. (What is not counted MISSING_LIVENESS tells.)"""
+    kept, restored = arm.restoration, row.restored_positions
+    if restored is None or row.prompt_tokens is None or kept is None:
         return False
-    return row.restored_positions < row.prompt_tokens - (kept.sink or 0) - (kept.window or 0)
+    one_layer = row.prompt_tokens - (kept.sink or 0) - (kept.window or 0)
+    return restored < max(one_layer, LEAST_RESTORED.value * (row.evicted_positions or 0))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gate.figures.prompt_shares import recall_of
+from gate.figures.prompt_shares import recall_at_most, recall_of
+from gate.figures.statistics.intervals import wilson
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, plain
 from gate.rulebook.rule import RECALL, Example, Fault, Finding
@@ -15,18 +16,27 @@ if TYPE_CHECKING:
     from reports.records.claims import Claim
     from reports.records.measurement import Arm, Measurement
 
+ORACLE_RECALL_LEAST = Threshold(
+    "ORACLE_RECALL_LEAST",
+    0.5,
+    "share of prompts",
+    meaning="The 95 % interval of the oracle's recall (Wilson) must stay above it.",
+    source="a choice: five of five reach down to 0.57, four of five to 0.38",
+)
+
 
 @claim_rule(
     "ORACLE_RECALL_LOW",
     title="A workload the model cannot do",
     catches="A claim about recall, the oracle's own included, while the oracle itself recalls under "
-    f"{ORACLE_RECALL_FLOOR.value:g}, or was not scored.",
+    f"{ORACLE_RECALL_FLOOR.value:g}, on so few prompts that its 95 % interval reaches below "
+    f"{ORACLE_RECALL_LEAST.value:g}, or was not scored.",
     why="Where the plain model fails, an arm that recalls as much as it has recalled nothing; and a 0 of the oracle is "
     "about the prompts or the token budget, not about the model's cache.",
     fix="Ask shorter or easier prompts, allow more new tokens, or take a model that can answer them.",
     blocks=RECALL,
     example=Example(bad="the oracle itself recalls 2/5", good="the oracle recalls 5/5"),
-    thresholds=(ORACLE_RECALL_FLOOR,),
+    thresholds=(ORACLE_RECALL_FLOOR, ORACLE_RECALL_LEAST),
 )
 def oracle_recall_low(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The oracle recalls too little."""
@@ -44,6 +54,43 @@ def oracle_recall_low(view: ReportView, claim: Claim) -> Iterator[Finding]:
             field="correct",
             found=f"{found.rate:.3g}",
             allowed=f"at least {ORACLE_RECALL_FLOOR.value:g}",
+        )
+    elif (interval := wilson(found)).low < ORACLE_RECALL_LEAST.value:
+        span = f"[{interval.low:.3g}, {interval.high:.3g}]"
+        yield Finding(
+            f"{oracle.name}: recalls {found.correct} of {found.total}, 95 % interval {span}; whether the workload fits "
+            f"the model cannot be told below {ORACLE_RECALL_LEAST.value:g}: ask more prompts",
+            arm=oracle.name,
+            field="correct",
+            found=f"{interval.low:.3g}",
+            allowed=f"at least {ORACLE_RECALL_LEAST.value:g}",
+        )
+
+
+@claim_rule(
+    "RECALL_ABOVE_ORACLE",
+    title="An arm that recalls more than its oracle",
+    catches="A claim of recall of an arm that recalls more of its prompts than the oracle does of the same ones.",
+    why="K/V that were lost and guessed at cannot hold more than the verifier's own: it is luck, or an edited answer.",
+    fix="Ask prompts that the oracle can answer; let the workload score, and edit nothing.",
+    blocks=("restoration_recall", "arm_recall", "native_baseline_recall"),
+    example=Example(bad="the arm recalls 20 of 20, the oracle 19", good="both recall 19 of 20"),
+    since=4,
+)
+def recall_above_oracle(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """More prompts recalled than by the model with all its K/V."""
+    arm, oracle = view.arms.get(claim.arm), view.oracle
+    if arm is None or oracle is None or arm is oracle:
+        return
+    ours, theirs = recall_of(arm), recall_at_most(oracle, {row.sample for row in arm.measurements})
+    if ours is not None and theirs is not None and ours.rate > theirs.rate:
+        yield Finding(
+            f"{arm.name}: recalls {ours.correct} of {ours.total}, {oracle.name} {theirs.correct} of {theirs.total}; "
+            "no cache holds more than the verifier's own",
+            arm=arm.name,
+            field="correct",
+            found=f"{ours.rate:.3g}",
+            allowed=f"at most {theirs.rate:.3g}",
         )
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from importlib import resources
 from typing import Any
 
 from gate.judging.judge import conclude
 from reports.records.measurement import Measurement, Restoration
-from reports.records.plan import StopRules
+from reports.records.plan import PresetInfo, StopRules
+from reports.records.record import digest_of
 from reports.report import Report
 from tests.gate.edits import asserted, edit_arm, edit_rows, set_plan
 from tests.gate.honest import LAYERS, SINK, WINDOW, Setup, measured_code, measured_kv_quant, measured_niah
@@ -31,6 +33,23 @@ def niah_of_five() -> Report:
 
 
 @cache
+def projecting() -> Report:
+    """Ten needles, found from K/V that f_theta makes."""
+    return measured_niah(Setup(samples=10, repeats=1, suts=("f_theta",)))
+
+
+@cache
+def of_a_shipped_preset() -> Report:
+    """Five needles from a preset that ships, with overrides for all that is otherwise."""
+    report = measured_niah(Setup(samples=5, repeats=1))
+    assert report.plan is not None
+    made = resources.files("presets").joinpath("recall-smollm2.toml").read_bytes()
+    overrides = ("seed=0", "max_new_tokens=48", "processes=1")
+    preset = PresetInfo(name="recall-smollm2", digest=digest_of(made), overrides=overrides)
+    return report.replace(preset=preset, report_id=report.report_id.replace("niah", preset.name))
+
+
+@cache
 def f_theta() -> Report:
     """A projecting arm that holds sink + window only."""
     return measured_niah(Setup(samples=2, repeats=1, suts=("f_theta",)))
@@ -39,13 +58,19 @@ def f_theta() -> Report:
 @cache
 def native_baseline() -> Report:
     """A needle report whose system under test is a loop over the native cache, labelled as one."""
-    return measured_niah(Setup(samples=2, repeats=1, suts=("native",)))
+    return measured_niah(Setup(samples=5, repeats=1, suts=("native",)))
 
 
 @cache
 def code() -> Report:
     """Throughput of an arm that drafts from the text, over two prompts."""
     return measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))
+
+
+@cache
+def repeated() -> Report:
+    """The same, each prompt twice."""
+    return measured_code(Setup(samples=2, repeats=2, max_new_tokens=12, draft_arms=("ngram",)))
 
 
 @cache

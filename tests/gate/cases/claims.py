@@ -24,6 +24,11 @@ def trained_on_them() -> Report:
     return judged(knowing_text(dflash(), groups, {"drafter": ("synthetic/b", "synthetic/c")}), DRAFTER)
 
 
+def without_end_to_end(report: Report) -> Report:
+    """The ratio that counts the prefill is deleted."""
+    return report.replace(claims=tuple(one for one in report.claims if one.name != f"e2e_speedup/{NGRAM}"))
+
+
 CASES: dict[str, RuleCase] = {
     "ACCEPTANCE_DENOMINATOR": stated(
         lambda: judged(code_of_five(), ACCEPTANCE),
@@ -36,6 +41,7 @@ CASES: dict[str, RuleCase] = {
         lambda report: set_claim(report, f"decode_speedup/{NGRAM}", value=50.0),
         f"claims/decode_speedup/{NGRAM}/value",
     ),
+    "CLAIM_LEFT_OUT": stated(lambda: judged(code()), without_end_to_end, f"claims/e2e_speedup/{NGRAM}"),
     "TRAIN_TEST_OVERLAP": stated(
         trained_on_them,
         lambda report: set_claim(report, DRAFTER, in_distribution="no"),

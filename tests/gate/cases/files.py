@@ -4,12 +4,12 @@ import datetime
 
 from reports.retractions import Retraction
 from tests.gate.cases.bases import IDENTITY, NGRAM, code, judged, niah
-from tests.gate.edits import edit_arm, foreign
+from tests.gate.edits import dated, edit_arm, foreign
 from tests.gate.rule_case import RuleCase, measured, stated, written
 
 NULL = "null_ratio/oracle_again"
 TAKEN_BACK = Retraction(
-    report_id="niah-smollm2-taken-back",
+    report_id=dated(niah(), datetime.datetime(2026, 11, 29, 18, tzinfo=datetime.UTC)).report_id,
     reason="the haystacks held the code twice",
     date=datetime.date(2026, 11, 29),
     superseded_by="niah-smollm2-lines-70",
@@ -24,7 +24,10 @@ CASES: dict[str, RuleCase] = {
     ),
     "LEGACY_SCHEMA": written(lambda: judged(niah()), lambda made: made.update(schema_version=1), "schema_version"),
     "RETRACTED": stated(
-        lambda: judged(niah()), lambda report: report.replace(report_id=TAKEN_BACK.report_id), "report_id"
+        lambda: judged(niah()),
+        lambda report: dated(report, datetime.datetime(2026, 11, 29, 18, tzinfo=datetime.UTC)),
+        "report_id",
+        "created_at",
     ),
     "KIND_MISMATCH": measured(
         niah,

@@ -6,7 +6,7 @@ from typing import Any
 from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.records.measurement import Measurement
 from reports.report import Report
-from tests.gate.cases.bases import IDENTITY, NGRAM, code, dflash, dropped, mode_of, native_baseline, niah
+from tests.gate.cases.bases import IDENTITY, NGRAM, code, dflash, dropped, mode_of, native_baseline, niah, repeated
 from tests.gate.edits import edit_arm, edit_first_row, edit_rows, set_first_row, set_rows
 from tests.gate.rule_case import RuleCase, measured
 
@@ -16,6 +16,24 @@ RESTORED = tuple(
     f"{DRAFTED}/measurements/*/{name}"
     for name in ("restoration_active", "restored_positions", "evicted_positions", "restoration_s", "e2e_s")
 )
+
+
+def drafted_less(report: Report) -> Report:
+    """In the second repeat of the first prompt, the first block with drafts holds one less."""
+
+    def edit(row: Measurement) -> Measurement:
+        said = row.speculation
+        assert said is not None
+        rounds = list(said.rounds or ())
+        place = next(n for n, one in enumerate(rounds) if one.drafted > one.accepted)
+        rounds[place] = rounds[place].replace(drafted=rounds[place].drafted - 1)
+        return row.replace(speculation=said.replace(rounds=tuple(rounds), drafted=(said.drafted or 0) - 1))
+
+    return edit_rows(report, NGRAM, edit, where=lambda row: (row.sample, row.repeat) == (0, 1))
+
+
+def billed_to_capture(report: Report) -> Report:
+    return edit_first_row(report, NGRAM, lambda row: row.replace(aux_s=0.3, e2e_s=(row.e2e_s or 0.0) + 0.3))
 
 
 def one_row_without(name: str, field: str) -> RuleCase:
@@ -122,6 +140,15 @@ def labelled(name: str, label: str) -> Callable[[Report], Report]:
 
 
 CASES: dict[str, RuleCase] = {
+    "BLOCKS_VARY": measured(
+        repeated,
+        drafted_less,
+        f"{DRAFTED}/measurements/0.1/speculation/drafted",
+        f"{DRAFTED}/measurements/0.1/speculation/rounds",
+    ),
+    "CAPTURE_IDLE": measured(
+        code, billed_to_capture, f"{DRAFTED}/measurements/0.0/aux_s", f"{DRAFTED}/measurements/0.0/e2e_s"
+    ),
     "MISSING_STAGE_TIMINGS": one_row_without(IDENTITY, "e2e_s"),
     "MISSING_RESTORATION_FLAG": one_row_without(IDENTITY, "restoration_active"),
     "MISSING_LIVENESS": one_row_without(NGRAM, "fallbacks"),

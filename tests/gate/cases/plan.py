@@ -1,9 +1,11 @@
 """Cases of the rules about the plan: its prompts, its rows and their order."""
 
+from datetime import timedelta
+
 from reports.records.measurement import Arm, Pause, PausedRow
-from reports.records.plan import PromptRecord, prompts_digest
+from reports.records.plan import PromptRecord, Resume, prompts_digest
 from reports.report import Report
-from tests.gate.cases.bases import IDENTITY, NGRAM, code, niah, niah_of_five
+from tests.gate.cases.bases import IDENTITY, NGRAM, code, niah, niah_of_five, of_a_shipped_preset, throughput
 from tests.gate.edits import edit_arm, edit_rows, only_runs, set_first_row, set_plan, set_rows
 from tests.gate.rule_case import RuleCase, measured
 
@@ -90,6 +92,19 @@ def stale_digest(report: Report) -> Report:
     return report.replace(workload=report.workload.replace(digest="sha256:" + "0" * 64))
 
 
+def preset(report: Report, **changes: object) -> Report:
+    assert report.preset is not None
+    return report.replace(preset=report.preset.replace(**changes))
+
+
+def inside_every_pair(report: Report) -> tuple[Resume, ...]:
+    """Later each time, between the first run of a round and the others."""
+    assert report.plan is not None
+    assert report.created_at is not None
+    places = range(1, len(report.plan.order or ()), len(report.arms))
+    return tuple(Resume(order=place, at=report.created_at + timedelta(seconds=n + 1)) for n, place in enumerate(places))
+
+
 def asked_for_more(report: Report) -> Report:
     assert report.preset is not None
     return report.replace(preset=report.preset.replace(overrides=("samples=500",)))
@@ -137,6 +152,18 @@ CASES: dict[str, RuleCase] = {
     ),
     "NEEDLE_ARITHMETIC": measured(
         niah, lambda report: edit_first_prompt(report, needle_depth=0.99), "workload/prompts/main.0/needle_depth"
+    ),
+    "PRESET_UNKNOWN": measured(
+        of_a_shipped_preset, lambda report: preset(report, digest="sha256:" + "5" * 64), "preset/digest"
+    ),
+    "PRESET_DEPARTED": measured(
+        of_a_shipped_preset, lambda report: preset(report, overrides=("seed=0", "processes=1")), "preset/overrides"
+    ),
+    "PAIRS_TORN": measured(
+        throughput,
+        lambda report: set_plan(report, resumes=inside_every_pair(report)),
+        "plan/resumes",
+        claims=("null_ratio/oracle_again", "decode_speedup/native", "e2e_speedup/native"),
     ),
     "PLAN_CONTRADICTED": measured(niah, asked_for_more, "preset/overrides"),
 }

@@ -1,8 +1,10 @@
 """Cases of the rules about where a run comes from."""
 
+from datetime import UTC, datetime
+
 from reports.report import Report
 from tests.gate.cases.bases import niah
-from tests.gate.edits import set_source, set_verifier
+from tests.gate.edits import dated, set_source, set_verifier
 from tests.gate.rule_case import RuleCase, measured
 
 VERIFIER = "provenance/models/smollm2-135m"
@@ -18,6 +20,12 @@ def unfaithful(report: Report) -> Report:
 CASES: dict[str, RuleCase] = {
     "PROVENANCE_MISSING": measured(niah, lambda report: report.replace(preset=None), "preset"),
     "DIRTY_TREE": measured(niah, lambda report: set_source(report, dirty=True), "provenance/source/dirty"),
+    "REPORT_ID": measured(
+        niah, lambda report: report.replace(report_id="niah-000000000000-20261129T161000Z"), "report_id"
+    ),
+    "DATE_AHEAD": measured(
+        niah, lambda report: dated(report, datetime(2126, 1, 1, tzinfo=UTC)), "report_id", "created_at"
+    ),
     "MODEL_UNIDENTIFIED": measured(niah, lambda report: set_verifier(report, weights=None), f"{VERIFIER}/weights"),
     "MODEL_CODE_TRUSTED": measured(
         niah, lambda report: set_verifier(report, code=("config.json: model_file",)), f"{VERIFIER}/code"

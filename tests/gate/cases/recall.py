@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from reports.records.claims import RecallClaim
-from reports.records.measurement import Measurement
+from reports.records.measurement import Measurement, Mismatch
 from reports.report import Report
-from tests.gate.cases.bases import IDENTITY, judged, native_baseline, niah_of_five
+from tests.gate.cases.bases import IDENTITY, judged, native_baseline, niah_of_five, projecting
 from tests.gate.edits import edit_arm, edit_rows, set_first_row
 from tests.gate.rule_case import RuleCase, measured, stated
 
@@ -59,8 +59,28 @@ def hush(report: Report) -> Report:
 def forgetful(report: Report) -> Report:
     """The verifier itself recalls nothing."""
     for name in ("oracle", "oracle_again", "native"):
-        report = say(report, name, "ablate", (0, 1))
+        report = say(report, name, "ablate", range(5))
     return report
+
+
+def forgetting_one(report: Report) -> Report:
+    """The verifier forgets a prompt that the projecting arm answers, against the verifier's choice."""
+    for name in ("oracle", "oracle_again"):
+        report = say(report, name, "ablate", (3,))
+    lost, kept = (
+        next(arm for arm in report.arms if arm.name == name).measurements[3].token_ids or ()
+        for name in ("oracle", "f_theta")
+    )
+    report = edit_arm(report, "ablate", lambda arm: _audited(arm, ()))
+    return edit_arm(
+        report, "f_theta", lambda arm: _audited(arm, (Mismatch(position=0, emitted=kept[0], argmax=lost[0], gap=1.5),))
+    )
+
+
+def _audited(arm: Any, mismatches: tuple[Mismatch, ...]) -> Any:
+    """The audit of the fourth prompt's stream, with these mismatches."""
+    streams = tuple(one.replace(mismatches=mismatches) if one.sample == 3 else one for one in arm.stream_audit.streams)
+    return arm.replace(stream_audit=arm.stream_audit.replace(streams=streams))
 
 
 def renamed(report: Report) -> Report:
@@ -111,6 +131,17 @@ CASES: dict[str, RuleCase] = {
         forgetful,
         *_said("oracle", "oracle_again", "native"),
         claims=("native_baseline_recall/native",),
+    ),
+    "RECALL_ABOVE_ORACLE": measured(
+        projecting,
+        forgetting_one,
+        *(
+            f"arms/{name}/measurements/3.0/{field}"
+            for name in ("oracle", "oracle_again")
+            for field in ("token_ids", "text", "correct")
+        ),
+        *(f"arms/{name}/stream_audit/streams/3.0/mismatches" for name in ("ablate", "f_theta")),
+        claims=("restoration_recall/f_theta",),
     ),
     "STREAM_AUDIT_SILENT": measured(niah_of_five, hush, "arms/ablate/stream_audit/streams/0.0/mismatches"),
     "NEEDLE_CONTROL": _recall(lambda report: say(report, "needle_free", "oracle", (3,)), *_answer("needle_free", 3)),

@@ -51,14 +51,15 @@ def measured_kv_quant(setup: Setup) -> Report:
         for name, bits, *errors in _CODECS
     )
     worth = {"affine8": False, "hadamard_e8": True, "lattice_d4": False}
+    plan_digest = digest(f"kvquant/{setup!r}")
     return Report(
         kind="kv_quant",
-        report_id=f"kvquant-smollm2-{digest(repr(setup))[7:19]}",
+        report_id=f"kvquant-{plan_digest[7:19]}-20261129T161000Z",
         created_at=datetime(2026, 11, 29, 16, 10, tzinfo=UTC),
-        preset=PresetInfo(name="kvquant-smollm2", digest=digest("kvquant-smollm2")),
+        preset=PresetInfo(name="kvquant", digest=digest("kvquant")),
         provenance=provenance(),
         workload=workload_of("kv_quant", setup, prompts),
-        plan=PlanInfo(digest=digest(f"kvquant/{setup!r}"), samples=setup.samples, repeats=1, complete=True),
+        plan=PlanInfo(digest=plan_digest, samples=setup.samples, repeats=1, complete=True),
         kv_quant=KvQuantResult(
             oracle_recall=1.0,
             oracle=oracle,

@@ -14,14 +14,15 @@ from tests.gate.honest.setup import DRAFT_DEPTH, Setup, digest
 def measured_parity(setup: Setup) -> Report:
     """A parity report before judgement."""
     prompts = prompts_of(setup, [None] * setup.samples, ("main",))
+    plan_digest = digest(f"parity/{setup!r}")
     return Report(
         kind="parity",
-        report_id=f"parity-smollm2-{digest(repr(setup))[7:19]}",
+        report_id=f"parity-{plan_digest[7:19]}-20261129T161000Z",
         created_at=datetime(2026, 11, 29, 16, 10, tzinfo=UTC),
-        preset=PresetInfo(name="parity-smollm2", digest=digest("parity-smollm2")),
+        preset=PresetInfo(name="parity", digest=digest("parity")),
         provenance=provenance((model("drafter", "dflash-smollm2"),)),
         workload=workload_of("parity", setup, prompts),
-        plan=PlanInfo(digest=digest(f"parity/{setup!r}"), samples=setup.samples, repeats=1, complete=True),
+        plan=PlanInfo(digest=plan_digest, samples=setup.samples, repeats=1, complete=True),
         parity=parity_blocks(setup),
     )
 

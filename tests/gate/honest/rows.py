@@ -22,7 +22,7 @@ def measured_row(
     mode, bounded = recipe.restoration.mode, recipe.restoration.mode != "none"
     evicted = LAYERS * (tokens - SINK - WINDOW) if bounded else 0
     restored = evicted if mode in ("identity", "f_theta") else 0
-    speculation = speculate(recipe, setup, rng, steps, pace) if recipe.drafter is not None else None
+    speculation = speculate(recipe, setup, run, rng, steps, pace) if recipe.drafter is not None else None
     rounds = speculation.rounds or () if speculation is not None else ()
     decode_s = microseconds(
         sum(block.seconds for block in rounds) + 4e-6 * len(rounds) or steps * STEP_S * recipe.step * pace
@@ -64,16 +64,18 @@ def _conditioned(recipe: Recipe) -> bool:
     return recipe.drafter is not None and recipe.drafter.weights is not None
 
 
-def speculate(recipe: Recipe, setup: Setup, rng: random.Random, steps: int, pace: float) -> Speculation:
+def speculate(recipe: Recipe, setup: Setup, run: Run, rng: random.Random, steps: int, pace: float) -> Speculation:
     """Rounds whose seconds add up to the true speed-up over `steps` plain steps."""
     dflash = recipe.name == "fused_dflash"
     target = steps * STEP_S / (setup.speedup if dflash else setup.ngram_speedup)
+    # Drafting is greedy: what is proposed and accepted is the same in every repeat, and only the pace is not.
+    draws = random.Random(f"{setup.seed}/{recipe.name}/{run.sample}")
     counts = []
     left = steps
     while left > 0:
-        drafted = DRAFT_DEPTH if dflash or rng.random() < setup.ngram_share else 0
+        drafted = DRAFT_DEPTH if dflash or draws.random() < setup.ngram_share else 0
         matched = 0
-        while matched < drafted and rng.random() < setup.acceptance:
+        while matched < drafted and draws.random() < setup.acceptance:
             matched += 1
         committed = min(matched + 1, left)
         counts.append((drafted, min(matched, committed), committed))

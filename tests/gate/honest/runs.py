@@ -40,16 +40,16 @@ def assemble(
         rows[run.arm].append(measured_row(recipe, setup, run, position, by_key[recipe.prompt_set, run.sample], slowed))
     arms = tuple(_arm(recipe, rows[recipe.name]) for recipe in recipes)
     tables = [memory_table(arm) for arm in arms if arm.restoration is not None and arm.restoration.mode != "none"]
-    preset = "niah-smollm2" if kind == "niah" else "code-smollm2"
+    plan_digest = digest(f"plan/{setup!r}")
     return Report(
         kind=kind,
-        report_id=f"{preset}-{digest(repr(setup))[7:19]}-20261129T161000Z",
+        report_id=f"{kind}-{plan_digest[7:19]}-20261129T161000Z",
         created_at=datetime(2026, 11, 29, 16, 10, tzinfo=UTC),
-        preset=PresetInfo(name=preset, digest=digest(preset)),
+        preset=PresetInfo(name=kind, digest=digest(kind)),
         provenance=provenance(models),
         workload=workload_of(kind, setup, prompts),
         plan=PlanInfo(
-            digest=digest(f"plan/{setup!r}"),
+            digest=plan_digest,
             samples=setup.samples,
             repeats=setup.repeats,
             order=order,

@@ -1,5 +1,6 @@
 import os
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from gate.judging.judged_file import JudgedFile, exit_code, tally
 from gate.rules.parity.shown_parity import parity_shown
 from reports.report import Report, report_bytes
 from reports.retractions import FILE_NAME, RetractionsError
+from tests.gate.edits import dated
 from tests.gate.honest import Setup, honest_parity, measured_code
 
 REPORT = honest_parity(Setup(samples=6))
@@ -121,9 +123,9 @@ def test_a_named_retractions_file_is_in_force_everywhere(folder: Path, tmp_path:
 
 
 def test_only_the_named_claim_is_retracted(folder: Path) -> None:
-    report = REPORT.replace(report_id="other")
+    report = dated(REPORT, datetime(2026, 11, 30, tzinfo=UTC))
     (folder / "sub" / "good.json").write_bytes(report_bytes(report))
-    (folder / FILE_NAME).write_text(retraction(f'report_id = "other"\nclaims = ["{CLAIM}"]'))
+    (folder / FILE_NAME).write_text(retraction(f'report_id = "{report.report_id}"\nclaims = ["{CLAIM}"]'))
     assert judged(folder)["good.json"].claims[0].withheld_by == ("RETRACTED",)
 
 

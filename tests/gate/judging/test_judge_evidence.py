@@ -1,15 +1,16 @@
 import json
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from gate.judging.judge_evidence import judge_evidence
+from gate.rules.provenance.dates import RULES_MADE, is_ahead
 from reports.content_digest import content_digest
 from reports.reading import Evidence, Invalid, Legacy, NotAReport, Outcome, Unreadable, evidence_of
 from reports.report import Imported, Report, report_bytes
 from reports.retractions import Retraction
-from tests.gate.edits import document
+from tests.gate.edits import dated, document
 from tests.gate.honest import Setup, honest_niah, honest_parity
 
 FILE, ORIGINAL = "sha256:" + "1" * 64, "sha256:" + "2" * 64
@@ -71,9 +72,9 @@ def test_importing_a_retracted_file_does_not_launder_it() -> None:
 
 def test_neither_layout_nor_date_nor_name_launders_a_retracted_report() -> None:
     entry = taken_back(digest=content_digest(PARITY))
-    dated = PARITY.replace(created_at=datetime(2030, 1, 1, tzinfo=UTC), report_id="another")
-    files = [json.dumps(document(report), indent=indent).encode() for report in (PARITY, dated) for indent in (None, 9)]
-    for data in (*files, report_bytes(PARITY), report_bytes(dated)):
+    later = dated(PARITY, datetime(2026, 11, 30, tzinfo=UTC))
+    files = [json.dumps(document(report), indent=indent).encode() for report in (PARITY, later) for indent in (None, 9)]
+    for data in (*files, report_bytes(PARITY), report_bytes(later)):
         file = judge_evidence(evidence_of(data, Path("x.json")), [entry])
         assert [each.code for each in file.violations] == ["RETRACTED"]
     parity = judge_evidence(evidence_of(files[-1], Path("x.json")), [entry])
@@ -113,3 +114,12 @@ def test_a_report_without_claims_is_retracted_too() -> None:
     bare: Report = PARITY.replace(claims=(), gate=None)
     file = judge_evidence(evidence(bare), [taken_back(report_id=bare.report_id)])
     assert (file.verdict, [each.code for each in file.violations]) == ("withheld", ["RETRACTED"])
+
+
+def test_a_report_from_the_future_is_withheld_and_one_of_a_clock_a_little_ahead_is_not() -> None:
+    ahead = judge_evidence(evidence(dated(PARITY, datetime(2126, 1, 1, tzinfo=UTC))))
+    assert [each.code for each in ahead.violations] == ["DATE_AHEAD"]
+    assert ahead.headlines == ()
+    latest = max(datetime.now(UTC), RULES_MADE)
+    assert judge_evidence(evidence(dated(PARITY, latest + timedelta(hours=23)))).verdict == "admissible"
+    assert is_ahead(PARITY, datetime(2020, 1, 1, tzinfo=UTC)) is False

@@ -9,7 +9,7 @@ from gate.ledger.check import LedgerEntry, check_ledger, exit_code, prose_files
 from gate.render.ledger_text import render_json, render_text
 from reports.content_digest import content_digest
 from reports.report import Report, report_bytes
-from tests.gate.edits import document, set_first_row
+from tests.gate.edits import dated, document, set_first_row
 from tests.gate.honest import Setup, honest_code, honest_niah
 
 SETUP = Setup(samples=6, repeats=3)
@@ -108,8 +108,8 @@ def test_the_digest_must_be_of_the_report_as_it_is(code: Repository) -> None:
 
 def test_the_digest_is_not_of_white_space_dates_or_judgements(code: Repository) -> None:
     text = code.marked(f"{code.value(SPEEDUP):.2f}x", code.pointer(SPEEDUP))
-    dated = code.report.replace(created_at=datetime(2026, 12, 1, tzinfo=UTC))
-    for made in (document(code.report), json.loads(report_bytes(code.report)), document(dated)):
+    later = dated(code.report, datetime(2026, 11, 30, tzinfo=UTC))
+    for made in (document(code.report), json.loads(report_bytes(code.report)), document(later)):
         (code.root / "reports" / "run.json").write_text(json.dumps(made, indent=8))
         assert code.check(text).problem is None
 

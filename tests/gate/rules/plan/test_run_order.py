@@ -21,7 +21,7 @@ def test_rows_and_plan_tell_one_order():
 def test_a_run_in_the_plan_that_no_row_has_is_noticed():
     extra = NIAH.plan.order[0].replace(repeat=9)
     longer = set_plan(NIAH, order=(*NIAH.plan.order, extra), order_seed=None)
-    assert [f.field for f in ask("RUN_ORDER", longer)] == ["plan.order"]
+    assert {f.field for f in ask("RUN_ORDER", longer)} == {"plan.order"}
 
 
 def reversed_round(report, first, length):
@@ -38,12 +38,12 @@ def test_one_reversed_round_of_all_is_not_the_order_of_the_seed():
     found = ask("RUN_ORDER", reversed_round(CODE, 3, 3))
     assert [f.field for f in found] == ["plan.order"]
     assert "from run 3 on" in found[0].message
-    assert not ask("RUN_ORDER", set_plan(reversed_round(CODE, 3, 3), order_seed=None))
+    assert ask("RUN_ORDER", set_plan(CODE, order_seed=None))
 
 
 def test_an_order_of_more_rounds_than_runs_is_not_derived():
     found = ask("RUN_ORDER", set_plan(CODE, samples=10**12))
-    assert [f.allowed for f in found] == ["the 0 of the seed"]
+    assert [f.allowed for f in found] == ["the 0 planned"]
 
 
 def test_arms_that_take_turns_are_interleaved():

@@ -58,7 +58,7 @@ def test_a_claim_names_its_own_control() -> None:
 
 @pytest.mark.parametrize(
     ("samples", "recalled", "fires"),
-    [(5, 0, False), (5, 1, True), (3, 0, False), (2, 0, True), (10, 4, False), (10, 5, True)],
+    [(5, 0, False), (5, 1, True), (4, 0, True), (3, 0, True), (2, 0, True), (10, 4, False), (10, 5, True)],
 )
 def test_the_difference_to_the_control_stays_above_a_fifth(samples: int, recalled: int, fires: bool) -> None:
     report = say(niah(samples), "ablate", "oracle", range(recalled))

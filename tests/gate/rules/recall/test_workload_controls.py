@@ -7,9 +7,12 @@ from tests.gate.edits import edit_arm, edit_rows, set_first_row, without_arm
 from tests.gate.rules.recall.needle_reports import CLAIM, ORACLE, niah, prompts, rows_of
 
 
-@pytest.mark.parametrize(("forgotten", "fires"), [(1, False), (2, True)])
-def test_the_oracle_recalls_four_of_five(forgotten: int, fires: bool) -> None:
-    report = say(niah(), "oracle", "ablate", range(forgotten))
+@pytest.mark.parametrize(
+    ("asked", "forgotten", "fires"),
+    [(5, 0, False), (5, 1, True), (4, 0, False), (3, 0, True), (10, 1, False), (10, 3, True)],
+)
+def test_the_oracle_recalls_four_of_five_and_more_than_half_for_sure(asked: int, forgotten: int, fires: bool) -> None:
+    report = say(niah(asked), "oracle", "ablate", range(forgotten))
     assert bool(ask("ORACLE_RECALL_LOW", report, CLAIM)) is fires
 
 
@@ -66,3 +69,10 @@ def test_a_twin_may_be_a_line_longer_or_shorter() -> None:
     assert report.workload is not None
     count = report.workload.prompts[0].token_count or 0
     assert not ask("NEEDLE_CONTROL", prompts(niah(1), "needle_free", token_count=count - 20), ORACLE)
+
+
+def test_an_arm_recalls_no_more_than_its_oracle() -> None:
+    assert not ask("RECALL_ABOVE_ORACLE", niah(10), CLAIM)
+    low = say(niah(10), "oracle", "ablate", (3,))
+    assert found("RECALL_ABOVE_ORACLE", low, CLAIM) == ["1"]
+    assert not ask("RECALL_ABOVE_ORACLE", say(low, "identity", "ablate", (4,)), CLAIM)
