@@ -99,6 +99,19 @@ COMMANDS: dict[str, Command | Group] = {
             ),
         },
     ),
+    "bridge": Group(
+        "Ask a machine you do not sit at for evidence, by git; run what is asked; fetch and judge the answer.",
+        {
+            "request": Command(
+                "harness.commands.bridge.request",
+                "Push a request for a preset's report as a branch; your own branch and files stay as they are.",
+            ),
+            "status": Command(
+                "harness.commands.bridge.status",
+                "List the requests on the remote: waiting, claimed by an executor, or answered.",
+            ),
+        },
+    ),
     "train": Group(
         "Train a drafter or an f_theta for a verifier.",
         {

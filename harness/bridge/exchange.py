@@ -1,0 +1,134 @@
+"""Requests on a remote: which there are, how far each came, and what each asks.
+
+Branches are listed and their commits fetched without writing a ref, so that a kill leaves no lock of git's behind.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.bridge.git import NETWORK_SECONDS, Repository
+from harness.bridge.manifest import MANIFEST, MANIFEST_LIMIT, Request, RequestError, parse_request
+from harness.bridge.names import PREFIX, RequestName, name_of
+from harness.bridge.results import CLAIM, RESULT_FOLDER
+from harness.bridge.trees import FILE, KINDS, changes, parents, read_blob, size_of
+
+State = Literal["waiting", "claimed", "answered"]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request and what was answered so far, as commits: request, claim of an executor, result."""
+
+    name: RequestName
+    head: str
+    request: str
+    claim: str | None = None
+    result: str | None = None
+
+    @property
+    def state(self) -> State:
+        """How far it came."""
+        return "answered" if self.result else "claimed" if self.claim else "waiting"
+
+
+def list_requests(repository: Repository, remote: str) -> dict[RequestName, str]:
+    """The newest commit of every branch of a request; branches of other names are none.
+
+    Raises:
+        GitError: the remote does not answer.
+    """
+    told = repository.text("ls-remote", "--refs", "--", remote, f"refs/heads/{PREFIX}*", seconds=NETWORK_SECONDS)
+    pairs = (line.split("\t") for line in told.splitlines() if "\t" in line)
+    named = ((name_of(ref.removeprefix("refs/heads/")), commit) for commit, ref in pairs)
+    return {name: commit for name, commit in named if name is not None}
+
+
+def bring(repository: Repository, remote: str, wanted: dict[RequestName, str]) -> None:
+    """Fetch the branches whose newest commits are not here.
+
+    Raises:
+        GitError: the remote does not answer, or sends what is no sound object.
+    """
+    missing = [name for name, commit in wanted.items() if repository.commit(commit) is None]
+    refs = [f"refs/heads/{name.branch}" for name in missing]
+    if refs:
+        options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
+        repository.git("fetch", *options, "--", remote, *refs, seconds=NETWORK_SECONDS)
+
+
+def read_exchanges(repository: Repository, remote: str) -> list[Exchange]:
+    """Every request on the remote, the oldest first.
+
+    Raises:
+        GitError: the remote does not answer.
+    """
+    heads = list_requests(repository, remote)
+    bring(repository, remote, heads)
+    found = [exchange_of(repository, name, head) for name, head in heads.items() if repository.commit(head)]
+    return sorted(found, key=lambda one: (_asked_at(repository, one.request), one.name.branch))
+
+
+def exchange_of(repository: Repository, name: RequestName, head: str) -> Exchange:
+    """The exchange whose newest commit is `head`; what is neither result nor claim is taken for the request.
+
+    Raises:
+        GitError: a commit is not here.
+    """
+    below, result = head, None
+    if _answers(repository, below):
+        result, below = below, parents(repository, below)[0]
+    if _claims(repository, below):
+        return Exchange(name, head, parents(repository, below)[0], below, result)
+    return Exchange(name, head, below, None, result)
+
+
+def read_request(repository: Repository, name: RequestName, commit: str) -> Request:
+    """What the commit asks.
+
+    Raises:
+        RequestError: the commit does anything but add a manifest, or the manifest is refused, or it is of another
+            request than its branch or of another commit than the one below it.
+    """
+    above = parents(repository, commit)
+    if len(above) != 1:
+        raise RequestError(f"the request's commit has {len(above)} parents; it stands on the one commit to be run")
+    changed = changes(repository, above[0], commit)
+    if len(changed) != 1 or changed[0].after.path != MANIFEST or changed[0].letter != "A":
+        raise RequestError(f"the request's commit does not add {MANIFEST} and nothing else")
+    entry = changed[0].after
+    if entry.mode != FILE:
+        raise RequestError(f"{MANIFEST}: is {KINDS.get(entry.mode, 'a program')}, not a plain file")
+    size = size_of(repository, entry.blob)
+    if size > MANIFEST_LIMIT:
+        raise RequestError(f"{MANIFEST}: {size} bytes; the limit is {MANIFEST_LIMIT}")
+    request = parse_request(read_blob(repository, entry.blob))
+    if (request.preset, request.nonce) != (name.preset, name.nonce):
+        raise RequestError(f"{MANIFEST}: preset and nonce are not those of its branch")
+    if request.base != above[0]:
+        raise RequestError(f"{MANIFEST}: base: is not the commit that the request stands on")
+    return request
+
+
+def _answers(repository: Repository, commit: str) -> bool:
+    return _adds(repository, commit, lambda path: path.startswith(RESULT_FOLDER))
+
+
+def _claims(repository: Repository, commit: str) -> bool:
+    return _adds(repository, commit, lambda path: path == CLAIM)
+
+
+def _adds(repository: Repository, commit: str, expected: Callable[[str], bool]) -> bool:
+    """The commit has one parent, and adds plain files at expected paths and nothing else."""
+    above = parents(repository, commit)
+    if len(above) != 1:
+        return False
+    changed = changes(repository, above[0], commit)
+    return bool(changed) and all(
+        change.letter == "A" and change.after.mode == FILE and expected(change.after.path) for change in changed
+    )
+
+
+def _asked_at(repository: Repository, commit: str) -> int:
+    """Seconds since 1970, as the asker's clock says."""
+    return int(repository.text("show", "--no-patch", "--no-show-signature", "--format=%ct", commit, "--"))

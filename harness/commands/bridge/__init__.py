@@ -1,0 +1,1 @@
+"""Evidence from a machine one does not sit at: ask for it, run what is asked, fetch what came back."""
