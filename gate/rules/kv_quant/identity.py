@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.codecs import IDENTITY, codec_arm, codec_figures
+from gate.figures.rates import mean_of
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, Example, Finding
 from gate.rulebook.thresholds import ORACLE_RECALL_FLOOR, Threshold
 
 if TYPE_CHECKING:
-    from reports.records.codec_rows import CodecArm
+    from reports.records.codec_rows import CodecArm, KvQuantResult
 
 MAX_IDENTITY_KL = Threshold(
     "MAX_IDENTITY_KL",
@@ -28,7 +29,7 @@ MAX_IDENTITY_KL = Threshold(
     title="An identity codec that is not clean",
     catches="A codec report without an identity arm, or one that errs, moves a logit, recalls less than the oracle, or "
     "whose streams are not known to equal the oracle's, for the first question and for the second; or an oracle that "
-    "cannot do the task itself.",
+    "cannot do the task itself, the first question or the second.",
     why="If storing K/V unchanged changes anything, the harness does, and every codec is measured with that fault.",
     fix="Run the identity codec through the same path; its error is 0 and its tokens are the oracle's.",
     severity="withheld",
@@ -66,11 +67,7 @@ def kvquant_control(view: ReportView) -> Iterator[Finding]:
             allowed=f"all {len(arm.samples)}",
         )
     yield from _changed(arm)
-    if result.oracle_recall is not None and result.oracle_recall < ORACLE_RECALL_FLOOR.value:
-        found, floor = f"{result.oracle_recall:.3g}", f"at least {ORACLE_RECALL_FLOOR.value:g}"
-        yield Finding(
-            f"the oracle recalls {found}; {floor} is needed", field="oracle_recall", found=found, allowed=floor
-        )
+    yield from _oracle_fails(result)
     if figures.recall is None or result.oracle_recall is None or figures.recall != result.oracle_recall:
         yield Finding(
             f"{arm.name}: recalls {figures.recall}, the oracle {result.oracle_recall}",
@@ -79,6 +76,17 @@ def kvquant_control(view: ReportView) -> Iterator[Finding]:
             found=str(figures.recall),
             allowed=str(result.oracle_recall),
         )
+
+
+def _oracle_fails(result: KvQuantResult) -> Iterator[Finding]:
+    """A question that the oracle itself does not answer: no codec can fail it."""
+    second = mean_of(row.second.correct for row in result.oracle)
+    recalls = (("", "oracle_recall", result.oracle_recall), (" of the second question", "second.correct", second))
+    for which, field, recall in recalls:
+        if recall is not None and recall < ORACLE_RECALL_FLOOR.value:
+            found, floor = f"{recall:.3g}", f"at least {ORACLE_RECALL_FLOOR.value:g}"
+            message = f"the oracle's recall{which} is {found}; {floor} is needed, or no codec can fail it"
+            yield Finding(message, field=field, found=found, allowed=floor)
 
 
 def _changed(arm: CodecArm) -> Iterator[Finding]:

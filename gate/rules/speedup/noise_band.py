@@ -71,7 +71,7 @@ def interval(view: ReportView, claim: Claim) -> Iterator[Finding]:
     "SPEEDUP_NULL_BAND",
     title="An effect inside the run's own noise",
     catches="A ratio within the band in which the oracle differs from itself, in the same run; or a null arm that is "
-    "missing, shorter than the claim, or not the oracle again.",
+    "missing, shorter than the claim, not the oracle again, or of one kind of prompt, so that it could not differ.",
     why="Without the oracle measured twice nobody knows what a ratio of 1.05 is worth on that machine.",
     fix="Run the oracle again as an arm of role null, interleaved with the others.",
     blocks=(*SPEEDUP, "null_ratio"),
@@ -98,7 +98,13 @@ def null_band(view: ReportView, claim: Claim) -> Iterator[Finding]:
             allowed=f"that of {baseline.name}",
         )
         return
-    if claim.metric != "null_ratio":
+    noise = ratio_of(view, null, baseline, claim.metric)
+    if noise is not None and not noise.bounded:
+        pairs = len(pairs_of(view, null, baseline, claim.metric))
+        shown = f"{pairs} pair{'s' if pairs != 1 else ''} with {baseline.name}"
+        message = f"{null.name}: {shown}, all of one kind of prompt, and so no interval; a control that cannot fail"
+        yield Finding(message, null.name, field="measurements", found=str(noise.groups), allowed="2 kinds of prompts")
+    elif claim.metric != "null_ratio":
         yield from _inside(view, claim, both, null)
 
 

@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from reports.report import Report
 from tests.gate.asking import ask, found, named
 from tests.gate.cases.bases import kv_quant
@@ -71,3 +73,15 @@ def test_an_oracle_that_cannot_recall_makes_no_test_of_recall() -> None:
     assert report.kv_quant is not None
     low = report.replace(kv_quant=report.kv_quant.replace(oracle_recall=0.5))
     assert "0.5" in found("KVQUANT_CONTROL", low)
+
+
+@pytest.mark.parametrize(("forgotten", "fires"), [(0, False), (1, True), (2, True)])
+def test_a_second_question_that_the_oracle_cannot_answer_fails_no_codec(forgotten: int, fires: bool) -> None:
+    report = kv_quant()
+    assert report.kv_quant is not None
+    rows = tuple(
+        row.replace(second=row.second.replace(correct=place >= forgotten))
+        for place, row in enumerate(report.kv_quant.oracle)
+    )
+    findings = ask("KVQUANT_CONTROL", report.replace(kv_quant=report.kv_quant.replace(oracle=rows)))
+    assert ("second.correct" in {finding.field for finding in findings}) is fires

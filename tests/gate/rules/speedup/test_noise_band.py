@@ -102,3 +102,11 @@ def test_a_null_ratio_is_of_the_null_arm() -> None:
     claim = next(one for one in propose(report) if one.name == "null_ratio/oracle_again")
     forged = report.replace(claims=(claim.replace(arm="native"),))
     assert found("SPEEDUP_NULL_BAND", forged, "null_ratio/oracle_again") == ["role of its own"]
+
+
+@pytest.mark.parametrize(("samples", "repeats", "fires"), [(1, 1, True), (1, 3, True), (2, 1, False)])
+def test_an_oracle_beside_itself_on_one_prompt_cannot_differ(samples: int, repeats: int, fires: bool) -> None:
+    report = quiet(samples=samples, repeats=repeats)
+    for claim in (CLAIM, "null_ratio/oracle_again"):
+        told = [finding.message for finding in ask("SPEEDUP_NULL_BAND", report, claim)]
+        assert any("cannot fail" in message for message in told) is fires
