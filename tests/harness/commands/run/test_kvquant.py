@@ -72,10 +72,32 @@ def test_every_arm_is_measured_on_every_sample(measured: Path) -> None:
 
 
 def test_the_gate_gives_every_codec_its_verdict(measured: Path) -> None:
-    judged = judge(citable(load_report(measured)))
+    """And withholds it: k3-tiny hardly answers the second question, so a codec can hardly fail it."""
+    report = citable(load_report(measured))
+    assert sum(row.second.correct for row in result_of(report).oracle) < 3
+    judged = judge(report)
     assert [(violation.code, violation.message) for violation in judged.violations] == []
+    verdicts = {claim.name.split("/")[1]: (claim.value, claim.withheld_by) for claim in judged.claims}
+    assert set(verdicts) == {"affine8", "affine3", "hadamard-affine4", "d4-4", "e8-4"}
+    assert verdicts["affine8"] == (0.0, ("KVQUANT_CONTROL",))
+    assert verdicts["affine3"] == (0.0, ("KVQUANT_CONTROL",))
+
+
+def test_a_second_question_that_the_oracle_answers_makes_a_verdict_that_is_admitted(measured: Path) -> None:
+    report = citable(load_report(measured))
+    result = result_of(report)
+    answers = {row.sample: row.answer for row in report.workload.prompts if row.answer} if report.workload else {}
+
+    def answered(row: Any) -> Any:
+        return row.replace(second=row.second.replace(text=f"It is {answers[row.sample]}.", correct=True))
+
+    arms = tuple(
+        arm.replace(samples=tuple(answered(row) if row.second is not None else row for row in arm.samples))
+        for arm in result.arms
+    )
+    told = result.replace(oracle=tuple(map(answered, result.oracle)), arms=arms)
+    judged = judge(conclude(report.replace(kv_quant=told)))
     statuses = {claim.name.split("/")[1]: (claim.status, claim.value) for claim in judged.claims}
-    assert set(statuses) == {"affine8", "affine3", "hadamard-affine4", "d4-4", "e8-4"}
     assert statuses["affine8"] == ("admitted", 0.0)
     assert statuses["affine3"] == ("admitted", 0.0)
 
