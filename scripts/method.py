@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from gate.figures.statistics.ratio_estimate import Cell, RatioEstimate, estimate_ratio, holm
+from gate.figures.statistics.ratio_estimate import PairedRepeat, RatioEstimate, estimate_ratio, holm
 from gate.figures.statistics.student import quantile
 from gate.rules.speedup.noise_band import LEVEL
 from reports.schedule import ScheduledArm, schedule
@@ -78,7 +78,7 @@ def periodic(draw: random.Random, length: int) -> Iterator[float]:
         place += 1
 
 
-def simulate(world: World, draw: random.Random) -> dict[str, tuple[Cell, ...]]:
+def simulate(world: World, draw: random.Random) -> dict[str, tuple[PairedRepeat, ...]]:
     """One report: paired ratios of every arm to the oracle, and of the oracle to itself (`null`)."""
     names = ["oracle", "null", *(f"arm{index}" for index in range(world.arms))]
     arms = [ScheduledArm(name, world.repeats) for name in names]
@@ -97,7 +97,7 @@ def simulate(world: World, draw: random.Random) -> dict[str, tuple[Cell, ...]]:
             logs[process, run.sample, run.repeat, run.arm] = effect - next(noise)
     return {
         name: tuple(
-            Cell(str(sample), sample, process, math.exp(value - logs[process, sample, repeat, "oracle"]))
+            PairedRepeat(str(sample), sample, process, math.exp(value - logs[process, sample, repeat, "oracle"]))
             for (process, sample, repeat, arm), value in logs.items()
             if arm == name
         )
@@ -172,7 +172,7 @@ def _plain_t(count: int, world: World) -> float:
     return shown / count
 
 
-def _log_of(cells: Sequence[Cell], prompt: int, world: World) -> float:
+def _log_of(cells: Sequence[PairedRepeat], prompt: int, world: World) -> float:
     """A prompt's log ratio: the median of its repeats in a process, the mean over processes."""
     repeats = [[math.log(cell.ratio) for cell in cells if (cell.prompt, cell.process) == (prompt, process)]
                for process in range(world.processes)]  # fmt: skip

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gate.figures.rates import rate_of
-from gate.figures.statistics.ratio_estimate import Cell
+from gate.figures.statistics.ratio_estimate import PairedRepeat
 from gate.rulebook.report_view import RowKey, row_key
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ class Pair:
     arm_first: bool | None
 
     @property
-    def cell(self) -> Cell:
+    def cell(self) -> PairedRepeat:
         """What an estimate needs of it."""
-        return Cell(self.group, self.prompt, self.process, self.ratio)
+        return PairedRepeat(self.group, self.prompt, self.process, self.ratio)
 
 
 def prompt_of(rows: Sequence[Measurement]) -> dict[int, int]:

@@ -8,12 +8,11 @@ from pathlib import Path
 from gate.judging.judge_evidence import judge_evidence
 from gate.judging.judged_file import JudgedFile
 from gate.judging.retractions_in_force import RetractionFinder
-from gate.rules.parity.shown_parity import parity_shown
+from gate.rules.parity.shown_parity import PARITY_REQUIRED, parity_shown
 from reports.reading import Evidence, evidence_of, find_files, read_evidence
 from reports.report import Report
 from reports.untrusted.files import RefusedFileError, read_bounded
 
-PARITY_REQUIRED = "PARITY_REQUIRED"
 _PARITY_KIND = re.compile(rb'"kind"\s*:\s*"parity"')
 
 

@@ -9,7 +9,7 @@ from gate.figures.statistics.intervals import Share
 from gate.judging.apply_rules import apply_all
 from gate.judging.reasons import Reason, reasons_of
 from gate.judging.rule_set import RULE_SET
-from gate.judging.stated_verdict import disagreements
+from gate.judging.stated_verdict import unlike_stated
 from gate.judging.verdicts import among, asserted_names, blockers_of, severity_of, verdict_of, violations_of
 from gate.rulebook.report_view import ReportView
 from reports.records.claims import BaseClaim, Claim, Status
@@ -77,7 +77,7 @@ def judge(report: Report, extra: tuple[Violation, ...] = (), parity: frozenset[s
     """
     view = ReportView(report, parity)
     hits = apply_all(view)
-    hits += disagreements(view, hits)
+    hits += unlike_stated(view, hits)
     asserted = asserted_names(report)
     broken = [hit for hit in hits if hit.is_violation(asserted)]
     blockers = blockers_of(report.claims, hits, extra)

@@ -7,6 +7,7 @@ from gate.judging.rule_set import RULE_SET, find_rule
 from gate.judging.verdicts import asserted_names, blockers_of, verdict_of, violations_of
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
+from gate.rules.parity.shown_parity import PARITY_REQUIRED
 from reports.records.verdict import Violation
 from reports.untrusted.one_line import one_line
 
@@ -14,11 +15,11 @@ SHOWN_NAMES = 2
 NAME_LENGTH = 60
 """Of what a gate block states and this gate does not find, or the reverse: so many are named, in so many characters."""
 
-OUTSIDE = frozenset({"PARITY_REQUIRED"})
+OUTSIDE = frozenset({PARITY_REQUIRED})
 """Codes that depend on reports beside the judged one."""
 
 
-def disagreements(view: ReportView, hits: list[RuleHit]) -> list[RuleHit]:
+def unlike_stated(view: ReportView, hits: list[RuleHit]) -> list[RuleHit]:
     """Where the gate block and the reasons for withholding that a report states are not what this gate derives.
 
     What other reports show (`OUTSIDE`) is left out on both sides: it may have become known or been moved since.

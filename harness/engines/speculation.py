@@ -27,9 +27,9 @@ def speculation(blocks: Sequence[Block]) -> measurement.Speculation:
     )
 
 
-def _round(block: Block) -> measurement.Block:
+def _round(block: Block) -> measurement.BlockRecord:
     """What is kept of a block, whose clocks are rounded: it takes milliseconds, and there are thousands in a report."""
-    return measurement.Block(
+    return measurement.BlockRecord(
         drafted=block.drafted,
         accepted=block.accepted,
         committed=len(block.tokens),

@@ -81,7 +81,7 @@ class Corpus:
     def recipe(self, shards: int) -> Recipe:
         """What is written down of the first `shards` shards."""
         found = (text for index in range(shards) for text in self.shard(index))
-        return recipe_of(GENERATOR, self._recipe.seed, self._recipe.texts, found)
+        return recipe_from(GENERATOR, self._recipe.seed, self._recipe.texts, found)
 
     def shard(self, index: int) -> list[TrainingText]:
         """The prompts of shard `index`."""
@@ -100,7 +100,7 @@ class Corpus:
         return [_as_text(prompt) for prompt in files[index % kinds :: len(TEMPLATES)]]
 
 
-def recipe_of(generator: str, seed: int, texts: str | None, given: Iterable[TrainingText]) -> Recipe:
+def recipe_from(generator: str, seed: int, texts: str | None, given: Iterable[TrainingText]) -> Recipe:
     """What is written down of one stage of training: the groups of all that was `given`, and its digest in order."""
     digest, groups = hashlib.sha256(), set[str]()
     for text in given:

@@ -8,7 +8,7 @@ from reports.file_form.room import Room
 from reports.file_form.streams import share_streams, spread_streams
 from reports.records.codec_rows import LayerEnergy, LayerError
 from reports.records.kv_memory import LayerMemory
-from reports.records.measurement import Block
+from reports.records.measurement import BlockRecord
 from reports.records.plan import Run
 from reports.records.record import Record
 
@@ -16,8 +16,8 @@ Json = Any
 
 COLUMNS: dict[str, type[Record]] = {
     "plan.order": Run,
-    "arms.*.measurements.*.speculation.rounds": Block,
-    "arms.*.paused.*.row.speculation.rounds": Block,
+    "arms.*.measurements.*.speculation.rounds": BlockRecord,
+    "arms.*.paused.*.row.speculation.rounds": BlockRecord,
     "memory.arms.*.layers": LayerMemory,
     "kv_quant.oracle.*.energies": LayerEnergy,
     "kv_quant.arms.*.samples.*.layers": LayerError,

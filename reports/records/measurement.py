@@ -46,7 +46,7 @@ class DrafterInfo(Record):
     graph: Literal["two_phase", "single"] | None = None
 
 
-class Block(Record):
+class BlockRecord(Record):
     """One draft + verify round.
 
     `accepted` drafts matched the verifier's greedy choice and were emitted; `committed` adds the verifier's own
@@ -76,7 +76,7 @@ class Speculation(Record):
     verify_s: Seconds | None = None
     extend_s: Seconds | None = None
     rollback_s: Seconds | None = None
-    rounds: tuple[Block, ...] | None = None
+    rounds: tuple[BlockRecord, ...] | None = None
 
 
 class Measurement(Record):

@@ -6,7 +6,7 @@ import pytest
 
 from gate.judging.judge import conclude, judge
 from reports.records.claims import AcceptanceClaim, MemoryClaim
-from reports.records.measurement import Arm, Block, Measurement
+from reports.records.measurement import Arm, BlockRecord, Measurement
 from reports.report import Report
 from tests.gate.cases.bases import f_theta, parity
 from tests.gate.cases.parity import disagree
@@ -99,7 +99,7 @@ def test_blocks_of_size_one_with_nothing_drafted() -> None:
         assert row.speculation is not None
         assert row.decode_s is not None
         seconds = row.decode_s / 64
-        one = Block(
+        one = BlockRecord(
             drafted=0, accepted=0, committed=1, draft_s=0.0, verify_s=seconds, extend_s=0.0, rollback_s=0.0,
             seconds=seconds,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from reports.records.claims import AcceptanceClaim, Interval, MemoryClaim, Recal
 from reports.records.measurement import (
     Arm,
     AuditedStream,
-    Block,
+    BlockRecord,
     DrafterInfo,
     Measurement,
     Mismatch,
@@ -47,7 +47,7 @@ def many(strategy, most=3):
 
 
 block = st.builds(
-    Block,
+    BlockRecord,
     **dict.fromkeys(("drafted", "accepted", "committed"), count),
     **dict.fromkeys(("draft_s", "verify_s", "extend_s", "rollback_s", "seconds"), number),
 )

@@ -31,7 +31,7 @@ NULL_LEVEL = 0.01
 """Probability by chance alone under which the oracle differs from itself: one report in a hundred."""
 
 
-class Cell(NamedTuple):
+class PairedRepeat(NamedTuple):
     """One paired repeat: the ratio of two rates of one prompt, measured in one process."""
 
     group: str
@@ -79,7 +79,7 @@ class RatioEstimate:
         return abs(math.log(self.value)) > max(abs(math.log(null.low)), abs(math.log(null.high)))
 
 
-def estimate_ratio(cells: Iterable[Cell]) -> RatioEstimate | None:
+def estimate_ratio(cells: Iterable[PairedRepeat]) -> RatioEstimate | None:
     """The estimate from all paired repeats; none if there are none.
 
     Groups that were not run in every process are left out, since what a process is worth is told by the same prompts.
@@ -103,7 +103,7 @@ def span(estimate: RatioEstimate) -> str:
     return f"[{estimate.low:.4g}, {estimate.high:.4g}]"
 
 
-def leave_one_group_out(cells: Iterable[Cell]) -> tuple[float, float] | None:
+def leave_one_group_out(cells: Iterable[PairedRepeat]) -> tuple[float, float] | None:
     """Smallest and largest ratio when any one group is left out; none with fewer than two groups."""
     table, _ = _group_means(cells)
     if len(table) < 2:
@@ -114,7 +114,7 @@ def leave_one_group_out(cells: Iterable[Cell]) -> tuple[float, float] | None:
     return _exp(min(rest)), _exp(max(rest))
 
 
-def _group_means(cells: Iterable[Cell]) -> tuple[list[list[float]], int]:
+def _group_means(cells: Iterable[PairedRepeat]) -> tuple[list[list[float]], int]:
     """Mean log ratio by group (rows) and process (columns), and the number of prompts in it.
 
     A prompt counts in a process by the median of its repeats there.

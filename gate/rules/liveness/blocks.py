@@ -11,7 +11,7 @@ from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import FIGURE_TOLERANCE, Threshold
 
 if TYPE_CHECKING:
-    from reports.records.measurement import Block, Measurement, Speculation
+    from reports.records.measurement import BlockRecord, Measurement, Speculation
 
 ACCEPT_LEN_ROUNDING = Threshold(
     "ACCEPT_LEN_ROUNDING",
@@ -152,5 +152,5 @@ def drafts_vary(view: ReportView) -> Iterator[Finding]:
                 emitted += block.committed
 
 
-def _blocks(row: Measurement) -> tuple[Block, ...]:
+def _blocks(row: Measurement) -> tuple[BlockRecord, ...]:
     return (row.speculation.rounds or ()) if row.speculation is not None else ()

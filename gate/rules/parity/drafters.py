@@ -9,7 +9,7 @@ from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView, drafter_of, drafts
 from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_FAITHFULNESS_TOKENS, MIN_PARITY_TOKENS
-from gate.rules.parity.shown_parity import parity_faults, parity_key, parity_shown
+from gate.rules.parity.shown_parity import PARITY_REQUIRED, parity_faults, parity_key, parity_shown
 
 if TYPE_CHECKING:
     from reports.drafters import DrafterKind
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @claim_rule(
-    "PARITY_REQUIRED",
+    PARITY_REQUIRED,
     title="A drafter's throughput without its parity",
     catches="Throughput or acceptance of an arm with a drafter, without a passing parity report for the same weights "
     "and runtime in the report itself or among the reports judged with it.",

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from reports.report import Report
 
 
+PARITY_REQUIRED = "PARITY_REQUIRED"
+"""Code of the rule whose finding depends on reports beside the judged one."""
+
+
 def parity_faults(report: Report) -> Iterator[Fault]:
     """Why the report's blocks do not show parity: what is wrong, the figure found and the one allowed."""
     parity = report.parity

@@ -39,7 +39,7 @@ def command(
     trust_code: TrustCode = False,
 ) -> None:
     """Needle recall of one restoration mode beside the control that must fail."""
-    bounded = {"exact_layers": parse_layers(exact_layers), "sink": sink, "window": window, "eviction": eviction}
+    bounded = {"exact_layers": parse_exact_layers(exact_layers), "sink": sink, "window": window, "eviction": eviction}
     arm: dict[str, Any] = {"name": restoration, "role": "sut", "engine": INCREMENTAL.name}
     arms = [arm | {"restoration": restoration, "label": f"k3 incremental, restoration {restoration}"}]
     if restoration != "none":
@@ -62,7 +62,7 @@ def command(
     execute(plan_of(preset_of_flags(document)), out, json_output=json_output, dry=dry, verbose=verbose)
 
 
-def parse_layers(text: str) -> str | list[int]:
+def parse_exact_layers(text: str) -> str | list[int]:
     """A layer type, or a comma-separated list of layer numbers.
 
     Raises:

@@ -8,7 +8,7 @@ import typer
 from pydantic import ValidationError
 
 from harness.base.errors import UsageError
-from harness.commands.run.niah import parse_layers
+from harness.commands.run.niah import parse_exact_layers
 from harness.commands.run.options import choice
 from harness.engines.base import AppendingEngine
 from harness.engines.spec import LAYER_NAMES, DrafterSpec, EngineSettings, Graph, RestorationSpec, misfit
@@ -67,7 +67,7 @@ def served_settings(
     Raises:
         UsageError: a value out of range, or options that mean nothing together.
     """
-    bounded = {"sink": sink, "window": window, "exact_layers": parse_layers(exact_layers), "f_theta": f_theta}
+    bounded = {"sink": sink, "window": window, "exact_layers": parse_exact_layers(exact_layers), "f_theta": f_theta}
     try:
         spec = RestorationSpec.model_validate(
             {"restoration": restoration} | {name: _plain(value) for name, value in bounded.items()}

@@ -99,7 +99,7 @@ def command(
             stdlib=stdlib,
             new_tokens=new_tokens,
             batch=batch,
-            layers=training.default_layers(shape.layers) if layers is None else parse_layers(layers),
+            layers=training.default_layers(shape.layers) if layers is None else parse_aux_layers(layers),
             dtype=precision.value,
             held_out_seed=held_out_seed,
             held_out_samples=held_out_samples,
@@ -139,7 +139,7 @@ def command(
     print_line(f"{out}: {manifest.weights}, {training.describe(manifest.progress[-1], steps)}")
 
 
-def parse_layers(text: str) -> tuple[int, ...]:
+def parse_aux_layers(text: str) -> tuple[int, ...]:
     """Ascending layer numbers separated by commas.
 
     Raises:

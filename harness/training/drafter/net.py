@@ -30,7 +30,7 @@ class Anchored:
         return Anchored(self.features.to(device), self.anchors.to(device))
 
 
-class Attention(nn.Module):
+class DrafterAttention(nn.Module):
     """Grouped-query attention with norms on queries and keys."""
 
     def __init__(self, config: DflashConfig) -> None:
@@ -60,7 +60,7 @@ class Attention(nn.Module):
         return keys, self.v_proj(hidden).view(shape).transpose(0, 1)
 
 
-class MLP(nn.Module):
+class DrafterMLP(nn.Module):
     """Gated, with SiLU."""
 
     def __init__(self, config: DflashConfig) -> None:
@@ -75,13 +75,13 @@ class MLP(nn.Module):
         return output
 
 
-class Layer(nn.Module):
+class DrafterLayer(nn.Module):
     """Attention and MLP, each behind a norm."""
 
     def __init__(self, config: DflashConfig) -> None:
         super().__init__()
-        self.self_attn = Attention(config)
-        self.mlp = MLP(config)
+        self.self_attn = DrafterAttention(config)
+        self.mlp = DrafterMLP(config)
         self.input_layernorm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
         self.post_attention_layernorm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
 
@@ -97,7 +97,7 @@ class DrafterNet(nn.Module):
         self.register_buffer("scale", scale, persistent=False)
         self.fc = nn.Linear(len(config.target_layer_ids) * config.hidden_size, config.hidden_size, bias=False)
         self.hidden_norm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
-        self.layers = nn.ModuleList(Layer(config) for _ in config.layer_kinds)
+        self.layers = nn.ModuleList(DrafterLayer(config) for _ in config.layer_kinds)
         self.norm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
 
     def forward(self, sequences: Sequence[Anchored], embedded: Tensor) -> Tensor:
@@ -115,7 +115,7 @@ class DrafterNet(nn.Module):
         blocks = [len(sequence.anchors) * size for sequence in sequences]
         hidden = embedded.flatten(0, 1)
         for index, layer in enumerate(self.layers):
-            assert isinstance(layer, Layer)
+            assert isinstance(layer, DrafterLayer)
             held = layer.self_attn.keys_values(context, read)
             masks = [self._seen(index, sequence, size) for sequence in sequences]
             inner = layer.input_layernorm(hidden)

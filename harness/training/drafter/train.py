@@ -76,7 +76,7 @@ def train_drafter(job: DrafterJob, told: Callable[[str], None]) -> DrafterManife
     around = Surroundings(
         verifier.table.clone(), verifier.head[ids].clone(), places_in(ids, vocab), verifier.softcap, verifier.normed
     )
-    digest, recipe = shards.digest(job.training.shards), recipe_of(job, verifier)
+    digest, recipe = shards.digest(job.training.shards), recipe_of_job(job, verifier)
     checkpoint = Checkpoint(job.work / "checkpoint.safetensors", job.training, digest)
     loop = Loop(net, job.training, around, training, shards.held_out(), checkpoint)
 
@@ -111,7 +111,7 @@ def corpus_of(job: DrafterJob, verifier: TorchVerifier) -> Corpus:
     return Corpus(job.corpus, ModelText(verifier.tokenizer, len(verifier.table)), job.texts)
 
 
-def recipe_of(job: DrafterJob, verifier: TorchVerifier) -> Recipe:
+def recipe_of_job(job: DrafterJob, verifier: TorchVerifier) -> Recipe:
     """What is written down of the text, with that of the drafter it goes on from."""
     own = corpus_of(job, verifier).recipe(job.training.shards)
     return own if job.start is None else own.after(job.start.manifest.recipe)

@@ -21,7 +21,7 @@ from harness.models.f_theta_folder import (
 )
 from harness.models.model_text import ModelText
 from harness.models.resolve import ResolvedModel
-from harness.training.corpus import TrainingText, recipe_of
+from harness.training.corpus import TrainingText, recipe_from
 from harness.training.f_theta.corpus import GENERATOR, FThetaTexts
 from harness.training.f_theta.divergence import Divergence
 from harness.training.f_theta.export import export, put_manifest, rounded
@@ -160,7 +160,7 @@ def fits(run: FThetaTraining, maps: Ridge) -> tuple[LayerFit, ...]:
 def describe(run: FThetaTraining, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaManifest:
     """The manifest, but for the digest of the weights and the recall."""
     job, architecture = run.job, run.verifier.architecture
-    recipe = recipe_from(run, 0, job.recipe.count)
+    recipe = recipe_of_stage(run, 0, job.recipe.count)
     return FThetaManifest(
         format=1,
         verifier=job.verifier.id,
@@ -185,10 +185,10 @@ def describe(run: FThetaTraining, moments: Moments, found: tuple[LayerFit, ...])
     )
 
 
-def recipe_from(run: FThetaTraining, first: int, count: int) -> Recipe:
+def recipe_of_stage(run: FThetaTraining, first: int, count: int) -> Recipe:
     """What is written down of a stage that read `count` texts of the corpus from `first` on."""
     texts = (run.corpus.text(first + index) for index in range(count))
-    return recipe_of(GENERATOR, run.job.recipe.seed, run.job.recipe.texts, texts)
+    return recipe_from(GENERATOR, run.job.recipe.seed, run.job.recipe.texts, texts)
 
 
 def fine_tune(run: FThetaTraining, recipe: TuningRecipe, whitening: Floats, ridge: FThetaManifest) -> FThetaManifest:
@@ -229,7 +229,7 @@ def fine_tune(run: FThetaTraining, recipe: TuningRecipe, whitening: Floats, ridg
     )
     run.told(f"held-out divergence {after:.4g} with the fine-tuned: {'kept' if result.kept else 'not kept'}")
     if result.kept:
-        read = recipe_from(run, TUNED_FROM, recipe.steps * recipe.sequences).after(ridge.recipe)
+        read = recipe_of_stage(run, TUNED_FROM, recipe.steps * recipe.sequences).after(ridge.recipe)
         return export(job.out, tuned.replace(fine_tuning=result, recipe=read), maps)
     ridge = ridge.replace(fine_tuning=result)
     put_manifest(job.out, ridge)

@@ -85,7 +85,7 @@ class Norm(nn.Module):
         return functional.rms_norm(values, values.shape[-1:], (1.0 + self.weight).to(values.dtype), EPS)
 
 
-class Attention(nn.Module):
+class TinyAttention(nn.Module):
     """Grouped-query attention with normed queries and keys, sliding or full."""
 
     def __init__(self, config: TinyConfig, full: bool) -> None:
@@ -117,7 +117,7 @@ class Attention(nn.Module):
         return projected
 
 
-class Mlp(nn.Module):
+class TinyMLP(nn.Module):
     """Gated GELU, tanh approximation."""
 
     def __init__(self, config: TinyConfig) -> None:
@@ -133,12 +133,12 @@ class Mlp(nn.Module):
         return out
 
 
-class Layer(nn.Module):
+class TinyLayer(nn.Module):
     """Attention and MLP, each normed before and after."""
 
     def __init__(self, config: TinyConfig, full: bool) -> None:
         super().__init__()
-        self.self_attn, self.mlp = Attention(config, full), Mlp(config)
+        self.self_attn, self.mlp = TinyAttention(config, full), TinyMLP(config)
         self.input_layernorm, self.post_attention_layernorm = Norm(config.hidden), Norm(config.hidden)
         self.pre_feedforward_layernorm, self.post_feedforward_layernorm = Norm(config.hidden), Norm(config.hidden)
 
@@ -155,7 +155,7 @@ class Body(nn.Module):
     def __init__(self, config: TinyConfig) -> None:
         super().__init__()
         self.embed_tokens = nn.Embedding(config.vocab, config.hidden)
-        self.layers = nn.ModuleList(Layer(config, config.is_full(layer)) for layer in range(config.layers))
+        self.layers = nn.ModuleList(TinyLayer(config, config.is_full(layer)) for layer in range(config.layers))
         self.norm = Norm(config.hidden)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from reports.records.measurement import Block, Measurement
+from reports.records.measurement import BlockRecord, Measurement
 from reports.report import Report
 from tests.gate.cases.bases import NGRAM, code, drafting, throughput
 from tests.gate.cases.speedup import E2E, SPEED, times
@@ -24,7 +24,7 @@ def third_of_prefill(report: Report) -> Report:
     return scale(report, "native", prefill=1 / 3)
 
 
-def edit_blocks(row: Measurement, edit: Callable[[Block], Block], *totals: str) -> Any:
+def edit_blocks(row: Measurement, edit: Callable[[BlockRecord], BlockRecord], *totals: str) -> Any:
     """The speculation of a row, its blocks edited and these totals summed again."""
     said = row.speculation
     assert said is not None
@@ -45,7 +45,7 @@ def too_fast(report: Report) -> Report:
     return edit_rows(report, NGRAM, quarter)
 
 
-def _quarter_of(block: Block) -> Block:
+def _quarter_of(block: BlockRecord) -> BlockRecord:
     seconds = round(block.seconds * 0.272, 5)
     stages = {"draft_s": 0.02, "verify_s": 0.96, "extend_s": 0.01, "rollback_s": 0.01}
     return block.replace(seconds=seconds, **{name: round(seconds * share, 6) for name, share in stages.items()})
@@ -54,7 +54,7 @@ def _quarter_of(block: Block) -> Block:
 def cut_verification(row: Measurement) -> Measurement:
     """Blocks whose verification is billed to drafting."""
 
-    def edit(block: Block) -> Block:
+    def edit(block: BlockRecord) -> BlockRecord:
         moved = block.verify_s / 4 * 3
         return block.replace(verify_s=block.verify_s / 4, draft_s=block.draft_s + moved)
 

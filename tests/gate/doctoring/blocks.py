@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from reports.records.measurement import Block, Measurement
+from reports.records.measurement import BlockRecord, Measurement
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import drafting
@@ -11,7 +11,7 @@ from tests.gate.doctoring.reshape import arm_of, summed, us, with_rounds
 from tests.gate.edits import edit_rows
 
 
-def _on_rounds(report: Report, rng: random.Random, edit: Callable[[Block], Block]) -> Report | None:
+def _on_rounds(report: Report, rng: random.Random, edit: Callable[[BlockRecord], BlockRecord]) -> Report | None:
     """`report` with every block of a drafting arm edited, and the totals to match."""
     name = drafting(report, rng)
     if name is None:
@@ -123,7 +123,7 @@ def merge_blocks(report: Report, rng: random.Random) -> Report | None:
 
     def edit(row: Measurement) -> Measurement:
         assert row.speculation is not None
-        rounds: list[Block] = []
+        rounds: list[BlockRecord] = []
         for block in row.speculation.rounds or ():
             last = rounds[-1] if rounds else None
             if last is not None and last.committed + block.committed - 1 <= depth and last.accepted < depth:
@@ -135,11 +135,11 @@ def merge_blocks(report: Report, rng: random.Random) -> Report | None:
     return edit_rows(report, name, edit)
 
 
-def _merged(first: Block, second: Block, depth: int) -> Block:
+def _merged(first: BlockRecord, second: BlockRecord, depth: int) -> BlockRecord:
     committed = first.committed + second.committed
     names = ("verify_s", "extend_s", "rollback_s", "draft_s", "seconds")
     sums = {name: us(getattr(first, name) + getattr(second, name)) for name in names}
-    return Block(drafted=depth, accepted=committed - 1, committed=committed, **sums)
+    return BlockRecord(drafted=depth, accepted=committed - 1, committed=committed, **sums)
 
 
 @doctoring()

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from reports.records.measurement import Block, Measurement
+from reports.records.measurement import BlockRecord, Measurement
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import drafting, under_test
@@ -16,7 +16,7 @@ def _plain_blocks(row: Measurement) -> Measurement:
     said, steps = row.speculation, row.decode_tokens or 1
     assert said is not None
     each = us((row.decode_s or 0.0) / steps)
-    block = Block(
+    block = BlockRecord(
         drafted=0, accepted=0, committed=1, draft_s=0.0, verify_s=us(each * 0.99), extend_s=0.0, rollback_s=0.0,
         seconds=each,
     )  # fmt: skip
@@ -44,7 +44,7 @@ def pretend_to_draft_well(report: Report, rng: random.Random) -> Report | None:
     return _pretended(report, lambda block: block.replace(drafted=7, accepted=1, committed=2))
 
 
-def _pretended(report: Report, edit: Callable[[Block], Block]) -> Report | None:
+def _pretended(report: Report, edit: Callable[[BlockRecord], BlockRecord]) -> Report | None:
     def of_row(row: Measurement) -> Measurement:
         assert row.speculation is not None
         return row.replace(speculation=summed(row.speculation, [edit(block) for block in row.speculation.rounds or ()]))
@@ -64,7 +64,7 @@ def pretend_blocks_throughout(report: Report, rng: random.Random) -> Report | No
             seconds = us(sum(step.seconds for step in taken))
             accepted = len(taken) - 1
             rounds.append(
-                Block(
+                BlockRecord(
                     drafted=7 if accepted else 0, accepted=accepted, committed=len(taken), draft_s=us(seconds * 0.1),
                     verify_s=us(seconds * 0.8), extend_s=0.0, rollback_s=0.0, seconds=seconds,
                 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reports.records.measurement import Arm, AuditedStream, Block, Measurement, Speculation, StreamAudit
+from reports.records.measurement import Arm, AuditedStream, BlockRecord, Measurement, Speculation, StreamAudit
 from reports.records.plan import PromptRecord, Run, prompts_digest
 from reports.report import Report
 from tests.gate.edits import edit_arm, edit_rows
@@ -57,7 +57,7 @@ def paced_blocks(said: Speculation, factor: float) -> Speculation:
     return summed(said, rounds)
 
 
-def summed(said: Speculation, rounds: Sequence[Block]) -> Speculation:
+def summed(said: Speculation, rounds: Sequence[BlockRecord]) -> Speculation:
     """`rounds` with the totals that they give."""
     committed = sum(block.committed for block in rounds)
     changes: dict[str, Any] = {
@@ -73,7 +73,7 @@ def summed(said: Speculation, rounds: Sequence[Block]) -> Speculation:
     return said.replace(**changes)
 
 
-def with_rounds(row: Measurement, rounds: Sequence[Block]) -> Measurement:
+def with_rounds(row: Measurement, rounds: Sequence[BlockRecord]) -> Measurement:
     """The row with these blocks; it decodes as long as they take."""
     assert row.speculation is not None
     row = row.replace(speculation=summed(row.speculation, rounds))

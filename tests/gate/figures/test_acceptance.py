@@ -3,14 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.figures.acceptance import acceptance_of
-from reports.records.measurement import Block, Speculation
+from reports.records.measurement import BlockRecord, Speculation
 from tests.gate.figures.rows import arm, row
 
 
 def spoken(*blocks: tuple[int, int, int]) -> Speculation:
     """Rounds of (drafted, accepted, committed)."""
     rounds = tuple(
-        Block(
+        BlockRecord(
             drafted=drafted, accepted=accepted, committed=committed, draft_s=0.1, verify_s=0.1, extend_s=0.0,
             rollback_s=0.0, seconds=0.2,
         )

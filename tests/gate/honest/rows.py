@@ -3,7 +3,7 @@
 import random
 
 from reports.engines import ENGINES
-from reports.records.measurement import Block, Measurement, Speculation
+from reports.records.measurement import BlockRecord, Measurement, Speculation
 from reports.records.plan import PromptRecord, Run
 from tests.gate.honest.kv_memory import kv_bytes
 from tests.gate.honest.recipes import Recipe
@@ -101,9 +101,9 @@ def speculate(recipe: Recipe, setup: Setup, run: Run, rng: random.Random, steps:
     )
 
 
-def _block(drafted: int, accepted: int, committed: int, seconds: float) -> Block:
+def _block(drafted: int, accepted: int, committed: int, seconds: float) -> BlockRecord:
     draft_s, extend_s, rollback_s = (microseconds(seconds * share) if drafted else 0.0 for share in (0.1, 0.02, 0.01))
-    return Block(
+    return BlockRecord(
         drafted=drafted,
         accepted=accepted,
         committed=committed,

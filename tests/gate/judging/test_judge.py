@@ -7,7 +7,7 @@ from gate.judging.judge import conclude, judge
 from gate.judging.rule_set import all_rules
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import ALL_METRICS, Example, Finding, Rule
-from reports.records.measurement import Block
+from reports.records.measurement import BlockRecord
 from reports.records.verdict import GateBlock, Violation
 from reports.report import Report
 from tests.gate.edits import asserted, edit_arm, set_claim, set_first_row, set_rows, set_verifier, without_arm
@@ -221,7 +221,7 @@ class TestPaidFor:
         assert tie_gap(ReportView(set_verifier(report, dtype="bfloat16"))) > tie_gap(ReportView(report))
 
     def test_blocks_whose_times_were_halved_do_not_fill_the_decode_time(self):
-        def halve(block: Block) -> Block:
+        def halve(block: BlockRecord) -> BlockRecord:
             times = {n: getattr(block, n) / 2 for n in ("draft_s", "verify_s", "extend_s", "rollback_s", "seconds")}
             return block.replace(**times)
 

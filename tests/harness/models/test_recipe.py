@@ -66,7 +66,7 @@ def test_the_prompts_of_a_shipped_drafter_are_made_again(name: str) -> None:
 @pytest.mark.parametrize(("name", "lines"), [("k3-tiny-ftheta", 36), ("smollm2-135m-ftheta", 70)])
 def test_the_text_of_a_shipped_f_theta_is_made_again(name: str, lines: int) -> None:
     """The digest of the corpus stood in the manifest before there were recipes."""
-    from harness.training.corpus import recipe_of as recipe_from
+    from harness.training.corpus import recipe_from
     from harness.training.f_theta.corpus import GENERATOR, FThetaTexts
     from harness.training.f_theta.tuning import TUNED_FROM
 

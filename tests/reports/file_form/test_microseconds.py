@@ -6,7 +6,7 @@ from reports.file_form.columns import to_columns, to_rows
 from reports.file_form.form_error import FileFormError
 from reports.file_form.microseconds import MICROSECONDS, SECONDS, to_microseconds, to_seconds
 from reports.file_form.room import Room
-from reports.records.measurement import Block
+from reports.records.measurement import BlockRecord
 
 microseconds = st.integers(-(10**12), 10**12)
 seconds = st.floats(allow_nan=False, allow_infinity=False) | microseconds.map(lambda count: count / 1e6)
@@ -50,4 +50,4 @@ def test_blocks_are_written_in_whole_microseconds():
     rows = [{"drafted": 1, "accepted": 1, "committed": 2, **clocks}]
     columns = to_columns(rows)
     assert {name: columns[name] for name in SECONDS} == {name: [227] for name in SECONDS}
-    assert to_rows(columns, Block, Room(), "rounds") == rows
+    assert to_rows(columns, BlockRecord, Room(), "rounds") == rows

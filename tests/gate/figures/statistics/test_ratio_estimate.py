@@ -8,25 +8,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gate.figures.statistics.ratio_estimate import Cell, RatioEstimate, estimate_ratio, holm, leave_one_group_out
+from gate.figures.statistics.ratio_estimate import (
+    PairedRepeat,
+    RatioEstimate,
+    estimate_ratio,
+    holm,
+    leave_one_group_out,
+)
 
 ratios = st.floats(0.2, 5)
 
 
-def found(cells: list[Cell]) -> RatioEstimate:
+def found(cells: list[PairedRepeat]) -> RatioEstimate:
     estimate = estimate_ratio(cells)
     assert estimate is not None
     return estimate
 
 
-def span(cells: list[Cell]) -> tuple[float, float]:
+def span(cells: list[PairedRepeat]) -> tuple[float, float]:
     estimate = found(cells)
     return estimate.low, estimate.high
 
 
 @given(st.lists(ratios, min_size=2, max_size=20).filter(lambda values: len(set(values)) > 1))
 def test_one_process_gives_the_t_interval_on_the_mean_log_ratio(values: list[float]) -> None:
-    estimate = found([Cell(str(index), index, 0, value) for index, value in enumerate(values)])
+    estimate = found([PairedRepeat(str(index), index, 0, value) for index, value in enumerate(values)])
     logs = [math.log(value) for value in values]
     low, high = stats.ttest_1samp(logs, 0).confidence_interval(0.95)
     assert (estimate.low, estimate.high) == pytest.approx((math.exp(low), math.exp(high)), rel=1e-6)
@@ -37,7 +43,7 @@ def test_one_process_gives_the_t_interval_on_the_mean_log_ratio(values: list[flo
 def test_the_order_of_the_rows_and_the_names_of_processes_change_nothing(
     table: list[tuple[float, ...]], draw: random.Random
 ) -> None:
-    cells = [Cell(str(g), g, p, value) for g, row in enumerate(table) for p, value in enumerate(row)]
+    cells = [PairedRepeat(str(g), g, p, value) for g, row in enumerate(table) for p, value in enumerate(row)]
     renamed = [cell._replace(process=(cell.process + 1) % 3) for cell in cells]
     draw.shuffle(renamed)
     assert found(renamed).value == pytest.approx(found(cells).value)
@@ -46,7 +52,7 @@ def test_the_order_of_the_rows_and_the_names_of_processes_change_nothing(
 
 @given(st.lists(st.tuples(ratios, ratios, ratios), min_size=3, max_size=8))
 def test_turning_the_ratio_round_turns_the_interval_round(table: list[tuple[float, ...]]) -> None:
-    cells = [Cell(str(g), g, p, value) for g, row in enumerate(table) for p, value in enumerate(row)]
+    cells = [PairedRepeat(str(g), g, p, value) for g, row in enumerate(table) for p, value in enumerate(row)]
     ours, theirs = found(cells), found([cell._replace(ratio=1 / cell.ratio) for cell in cells])
     assert theirs.value == pytest.approx(1 / ours.value)
     assert (theirs.low, theirs.high) == pytest.approx((1 / ours.high, 1 / ours.low))
@@ -54,7 +60,7 @@ def test_turning_the_ratio_round_turns_the_interval_round(table: list[tuple[floa
 
 def test_two_processes_that_disagree_widen_the_interval_by_far() -> None:
     """Two runs of one preset said 2.60 and 3.29, all six prompts higher: the interval of both together holds both."""
-    alike = [Cell(str(g), g, p, 2.9 * (1 + 0.01 * g)) for g in range(6) for p in range(2)]
+    alike = [PairedRepeat(str(g), g, p, 2.9 * (1 + 0.01 * g)) for g in range(6) for p in range(2)]
     apart = [cell._replace(ratio=cell.ratio * (0.9, 1.13)[cell.process]) for cell in alike]
     narrow, wide = span(alike), span(apart)
     assert wide[0] < 2.6 < 3.29 < wide[1]
@@ -63,34 +69,34 @@ def test_two_processes_that_disagree_widen_the_interval_by_far() -> None:
 
 def test_prompts_of_one_group_count_once() -> None:
     """Six templates in turn are six groups, however many prompts are made of them."""
-    six = [Cell(str(g), g, 0, 1.5 + 0.1 * g) for g in range(6)]
+    six = [PairedRepeat(str(g), g, 0, 1.5 + 0.1 * g) for g in range(6)]
     twelve = [*six, *(cell._replace(prompt=cell.prompt + 6) for cell in six)]
     assert span(twelve) == span(six)
     assert (found(twelve).groups, found(twelve).prompts) == (6, 12)
 
 
 def test_one_group_has_a_ratio_and_no_interval() -> None:
-    estimate = found([Cell("only", 0, 0, 2.0), Cell("only", 1, 0, 2.0)])
+    estimate = found([PairedRepeat("only", 0, 0, 2.0), PairedRepeat("only", 1, 0, 2.0)])
     assert (estimate.value, estimate.bounded, estimate.p) == (2.0, False, 1.0)
     assert estimate.contains(1.0)
     assert estimate_ratio([]) is None
 
 
 def test_a_group_that_a_process_lacks_is_left_out() -> None:
-    cells = [Cell(str(g), g, p, 2.0 + g) for g in range(4) for p in range(2) if (g, p) != (3, 1)]
+    cells = [PairedRepeat(str(g), g, p, 2.0 + g) for g in range(4) for p in range(2) if (g, p) != (3, 1)]
     assert found(cells).groups == 3
 
 
 def test_leaving_a_group_out_tells_the_extremes() -> None:
-    cells = [Cell(str(g), g, 0, ratio) for g, ratio in enumerate((1.0, 1.0, 8.0))]
+    cells = [PairedRepeat(str(g), g, 0, ratio) for g, ratio in enumerate((1.0, 1.0, 8.0))]
     assert leave_one_group_out(cells) == pytest.approx((1.0, math.sqrt(8)))
     assert leave_one_group_out(cells[:1]) is None
 
 
 def test_an_effect_must_leave_the_band_of_an_oracle_that_differs_from_itself() -> None:
-    effect = found([Cell(str(g), g, 0, 1.2 + 0.001 * g) for g in range(6)])
-    quiet = found([Cell(str(g), g, 0, (0.7, 1.4)[g % 2]) for g in range(6)])
-    disturbed = found([Cell(str(g), g, 0, 1.3 + 0.001 * g) for g in range(6)])
+    effect = found([PairedRepeat(str(g), g, 0, 1.2 + 0.001 * g) for g in range(6)])
+    quiet = found([PairedRepeat(str(g), g, 0, (0.7, 1.4)[g % 2]) for g in range(6)])
+    disturbed = found([PairedRepeat(str(g), g, 0, 1.3 + 0.001 * g) for g in range(6)])
     assert effect.beyond(quiet)
     assert not effect.beyond(disturbed)
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.claims.propose import propose
-from reports.records.measurement import Block, Speculation
+from reports.records.measurement import BlockRecord, Speculation
 from reports.report import Imported
 from tests.gate.asking import ask
 from tests.gate.edits import edit_arm, edit_first_row, foreign, set_first_row, set_plan
@@ -62,8 +62,8 @@ def test_the_last_block_may_stop_inside_itself():
     def row_of(last_committed):
         block = {"draft_s": 0.0, "verify_s": 0.0, "extend_s": 0.0, "rollback_s": 0.0, "seconds": 0.1}
         rounds = (
-            Block(drafted=7, accepted=2, committed=3, **block),
-            Block(drafted=7, accepted=4, committed=last_committed, **block),
+            BlockRecord(drafted=7, accepted=2, committed=3, **block),
+            BlockRecord(drafted=7, accepted=4, committed=last_committed, **block),
         )
         total = 3 + last_committed
         speculation = Speculation(

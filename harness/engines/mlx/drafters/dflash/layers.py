@@ -69,7 +69,7 @@ class LayerContext:
         return held
 
 
-class Attention(nn.Module):
+class DflashAttention(nn.Module):
     """Grouped-query attention of a block over context and itself, with norms on queries and keys."""
 
     def __init__(self, config: DflashConfig, kind: DflashLayerKind) -> None:
@@ -118,7 +118,7 @@ def block_mask(kind: DflashLayerKind, length: int, total: int) -> mx.array | Non
     return seen
 
 
-class MLP(nn.Module):
+class DflashMLP(nn.Module):
     """Gated, with SiLU."""
 
     def __init__(self, config: DflashConfig) -> None:
@@ -131,13 +131,13 @@ class MLP(nn.Module):
         return self.down_proj(nn.silu(self.gate_proj(hidden)) * self.up_proj(hidden))
 
 
-class Layer(nn.Module):
+class DflashLayer(nn.Module):
     """Attention and MLP, each behind a norm, each added to its input."""
 
     def __init__(self, config: DflashConfig, kind: DflashLayerKind) -> None:
         super().__init__()
-        self.self_attn = Attention(config, kind)
-        self.mlp = MLP(config)
+        self.self_attn = DflashAttention(config, kind)
+        self.mlp = DflashMLP(config)
         self.input_layernorm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
         self.post_attention_layernorm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
 
@@ -153,7 +153,7 @@ class DflashModel(nn.Module):
         super().__init__()
         self.fc = nn.Linear(len(config.target_layer_ids) * config.hidden_size, config.hidden_size, bias=False)
         self.hidden_norm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
-        self.layers = [Layer(config, kind) for kind in config.layer_kinds]
+        self.layers = [DflashLayer(config, kind) for kind in config.layer_kinds]
         self.norm = nn.RMSNorm(config.hidden_size, eps=config.norm_eps)
 
     def extend(self, features: mx.array, contexts: list[LayerContext]) -> None:
