@@ -16,15 +16,17 @@ from reports.records.drafter_parity import ParityResult
 from reports.records.kv_memory import MemoryTable
 from reports.records.measurement import Arm
 from reports.records.plan import PlanInfo, PresetInfo, WorkloadInfo
+from reports.records.platform_tests import PlatformTests
 from reports.records.provenance import Provenance
 from reports.records.record import Digest, Name, Record
+from reports.records.runtime_smoke import RuntimeSmoke
 from reports.records.verdict import GateBlock
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import BYTE_ORDER_MARK, Json, StrictJsonError, parse
 
 SCHEMA_VERSION: Literal[2] = 2
-Kind = Literal["niah", "code", "parity", "kv_quant", "chat", "benchmark"]
+Kind = Literal["niah", "code", "parity", "kv_quant", "runtime_smoke", "platform_tests", "chat", "benchmark"]
 IMPORTED_KINDS = ("chat", "benchmark")
 """Kinds that K3 never runs: a report of one is valid only if it is imported."""
 
@@ -61,6 +63,8 @@ class Report(Record):
     memory: MemoryTable | None = None
     parity: ParityResult | None = None
     kv_quant: KvQuantResult | None = None
+    runtime_smoke: RuntimeSmoke | None = None
+    platform_tests: PlatformTests | None = None
     claims: tuple[Claim, ...] = ()
     gate: GateBlock | None = None
 

@@ -23,7 +23,9 @@ from reports.records.claims import (
     ParityClaim,
     RatioClaim,
     RecallClaim,
+    SmokeClaim,
     SpeedupClaim,
+    TestsClaim,
 )
 from reports.records.constants import NATIVE_BASELINE_LABEL
 
@@ -141,7 +143,7 @@ def _recall(arm: Arm, metric: str, control: str | None = None) -> RecallClaim:
 
 
 def _candidates_of_results(view: ReportView) -> Iterator[Claim]:
-    """The parity claim of a parity report, and a verdict a codec of a quantisation report.
+    """The claim of a parity report, of a smoke or of a test run, and a verdict a codec of a quantisation report.
 
     A runtime that computes on codes has its kernel already.
     """
@@ -151,6 +153,14 @@ def _candidates_of_results(view: ReportView) -> Iterator[Claim]:
         yield ParityClaim(
             name=f"drafter_parity/{name}", metric="drafter_parity", value=0.0, arm=name, status="withheld"
         )
+    smoke, tests = view.report.runtime_smoke, view.report.platform_tests
+    if smoke is not None and smoke.engine is not None:
+        yield SmokeClaim(
+            name=f"smoke_steps/{smoke.engine}", metric="smoke_steps", value=0.0, arm=smoke.engine, status="withheld"
+        )
+    if tests is not None:
+        suite = tests.suite[:100]
+        yield TestsClaim(name=f"tests_passed/{suite}", metric="tests_passed", value=0.0, arm=suite, status="withheld")
     for arm in view.report.kv_quant.arms if view.report.kv_quant is not None else ():
         if arm.name not in (IDENTITY, AFFINE_4) and arm.path != "runtime":
             yield KvQuantClaim(

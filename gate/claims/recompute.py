@@ -12,8 +12,10 @@ from gate.figures.drafter_parity import agreement
 from gate.figures.kv_memory import analytic_saving, kv_saving, table_of
 from gate.figures.paired_ratios import ratio_of_totals
 from gate.figures.prompt_shares import recall_of, token_identity
+from gate.figures.smoke import smoke_passed
 from gate.figures.statistics.intervals import Share, wilson
 from gate.figures.statistics.ratio_estimate import leave_one_group_out
+from gate.figures.test_results import tests_passed
 from gate.rulebook.report_view import ReportView, chooses
 from gate.rulebook.rule import RATIOS, RECALL
 
@@ -82,7 +84,7 @@ def counted(view: ReportView, claim: Claim) -> Share | None:
         return recall_of(arm)
     if claim.metric == "token_identity" and arm is not None and baseline is not None:
         return token_identity(arm, baseline)
-    return None
+    return _of_conduct(view, claim) if claim.metric in ("smoke_steps", "tests_passed") else None
 
 
 def _ratio(view: ReportView, claim: RatioClaim | NullRatioClaim, arm: Arm, baseline: Arm) -> ClaimFigures | None:
@@ -142,8 +144,20 @@ def _acceptance(arm: Arm) -> ClaimFigures | None:
     return ClaimFigures(three.rate, committed_per_block=three.committed_per_block, by_position=three.by_position)
 
 
+def _of_conduct(view: ReportView, claim: Claim) -> Share | None:
+    """Steps of a smoke, cases of a test run; no sample of anything, so they have no interval."""
+    if claim.metric == "smoke_steps":
+        smoke = view.report.runtime_smoke
+        return smoke_passed(smoke) if smoke is not None and claim.arm == smoke.engine else None
+    tests = view.report.platform_tests
+    return tests_passed(tests) if tests is not None and claim.arm == tests.suite[:100] else None
+
+
 def _of_results(view: ReportView, claim: Claim) -> ClaimFigures | None:
-    """Claims whose rows are not arms: the parity of a drafter, the verdict on a codec."""
+    """Claims whose rows are not arms: of a drafter's parity, a smoke, a test run, and the verdict on a codec."""
+    if claim.metric in ("smoke_steps", "tests_passed"):
+        share = _of_conduct(view, claim)
+        return ClaimFigures(share.rate) if share is not None else None
     if claim.metric == "drafter_parity":
         parity = view.report.parity
         value = agreement(parity) if parity is not None and parity.candidate_runtime == claim.arm else None

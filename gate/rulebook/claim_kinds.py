@@ -110,6 +110,18 @@ _DECLARED = (
         "1 if the codec is worth a kernel of its own, 0 if it is not.",
         "At no more bits a value than affine 4, scales and biases included, it errs less and recalls no less.",
     ),
+    ClaimKind(
+        "smoke_steps",
+        "Steps of a session smoke",
+        "The share of the ten steps in which a server did what the session protocol says.",
+        "Steps that are there once, ended with the status they must and sent the frames that they ask for, over ten.",
+    ),
+    ClaimKind(
+        "tests_passed",
+        "Tests that passed",
+        "The share of the cases of a test run that passed, on the host and code that the report names.",
+        "Cases that passed over cases that were run; skipped ones are in neither.",
+    ),
 )
 CLAIM_KINDS: dict[str, ClaimKind] = {kind.metric: kind for kind in _DECLARED}
 """Every kind of claim by its metric, in the order they are told."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.drafters import DrafterKind, drafter_named
 from reports.engines import ENGINES, EngineKind
+from reports.records.constants import UNTIMED_KINDS
 from reports.restorations import RESTORATIONS, RestorationKind
 
 if TYPE_CHECKING:
@@ -122,6 +123,11 @@ class ReportView:
             and (other.engine, other.prompt_set) == (arm.engine, arm.prompt_set)
             and _bounds(other) == wanted
         )
+
+    @cached_property
+    def untimed(self) -> bool:
+        """The report shows how something behaves: no prompt is asked, no arm timed and no row planned."""
+        return self.report.kind in UNTIMED_KINDS
 
     @cached_property
     def imported(self) -> bool:

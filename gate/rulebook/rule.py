@@ -22,6 +22,8 @@ RATIOS: tuple[Metric, ...] = (*SPEEDUP, "arm_ratio")
 RECALL: tuple[Metric, ...] = ("oracle_recall", "native_baseline_recall", "restoration_recall", "arm_recall")
 NEEDS_STREAMS = (*RATIOS, "token_identity", "acceptance", "restoration_recall")
 KV_CODEC = ("kv_codec_worthwhile",)
+SMOKE = ("smoke_steps",)
+TESTS = ("tests_passed",)
 
 
 @dataclass(frozen=True)

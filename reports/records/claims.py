@@ -130,6 +130,22 @@ class KvQuantClaim(BaseClaim):
     samples: Count | None = None
 
 
+class SmokeClaim(BaseClaim):
+    """Share of the ten steps of a session smoke in which the server did what it must; `arm` is its engine."""
+
+    metric: Literal["smoke_steps"]
+    unit: Literal["fraction"] = "fraction"
+
+
+class TestsClaim(BaseClaim):
+    """Share of the cases of a test run that passed, of those that were run; `arm` is the suite."""
+
+    __test__ = False  # pytest takes every class named so for a test
+
+    metric: Literal["tests_passed"]
+    unit: Literal["fraction"] = "fraction"
+
+
 Claim = Annotated[
     SpeedupClaim
     | ArmRatioClaim
@@ -139,6 +155,8 @@ Claim = Annotated[
     | MemoryClaim
     | AcceptanceClaim
     | ParityClaim
-    | KvQuantClaim,
+    | KvQuantClaim
+    | SmokeClaim
+    | TestsClaim,
     Field(discriminator="metric"),
 ]

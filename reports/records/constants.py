@@ -8,3 +8,20 @@ OWN = "own"
 
 LEAST_PAUSE_S = 0.1
 """Less sleep is the moment between two readings of clocks; no machine sleeps so briefly."""
+
+SMOKE_STEPS = {
+    "create": "OK",
+    "append": "OK",
+    "generate": "OK",
+    "generate_to_stop": "OK",
+    "generate_before_append": "INVALID_ARGUMENT",
+    "generate_nothing": "INVALID_ARGUMENT",
+    "generate_sampled": "INVALID_ARGUMENT",
+    "unknown_session": "NOT_FOUND",
+    "generate_truncated": "OK",
+    "no_generator": "UNIMPLEMENTED",
+}
+"""The ten steps of a smoke of the session protocol, in order, and the status each must end with."""
+
+UNTIMED_KINDS = ("runtime_smoke", "platform_tests")
+"""Kinds of reports that show how something behaves: they time no arm, ask no workload and plan no rows."""

@@ -12,7 +12,7 @@ Json = Any
 _ABSENT = object()
 _NAMED_BY = (
     ("name",), ("prompt_set", "sample"), ("sample", "repeat"), ("sample", "block"), ("arm",), ("sample",), ("layer",),
-    ("id",),
+    ("id",), ("step",),
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
 from reports.engines import ENGINES
+from reports.records.constants import UNTIMED_KINDS
 
 
 @evidence_rule(
@@ -24,9 +25,14 @@ def kind_mismatch(view: ReportView) -> Iterator[Finding]:
         "niah": bool(report.arms) and report.kv_quant is None,
         "code": bool(report.arms) and report.kv_quant is None,
         "parity": report.parity is not None and bool(report.parity.blocks) and not report.arms,
+        "runtime_smoke": report.runtime_smoke is not None and bool(report.runtime_smoke.steps),
+        "platform_tests": report.platform_tests is not None,
         "kv_quant": report.kv_quant is not None and bool(report.kv_quant.arms) and not report.arms,
     }
-    if not held.get(report.kind, view.imported):
+    measured = bool(report.arms) or any(part is not None for part in (report.parity, report.kv_quant, report.memory))
+    conduct = [name for name in UNTIMED_KINDS if getattr(report, name) is not None]
+    mixed = conduct != ([report.kind] if view.untimed else []) or (view.untimed and measured)
+    if mixed or not held.get(report.kind, view.imported):
         message = f"kind: a report of kind {report.kind} without what such a run measures, or with another run's rows"
         yield Finding(message, field="kind", found=report.kind, allowed="the rows of that kind")
     for arm in report.arms if not view.imported else ():

@@ -49,7 +49,7 @@ MIN_RUN_TOKENS = Threshold(
 )
 def model_unfaithful(view: ReportView) -> Iterator[Finding]:
     """The verifier's logits were not checked, or are wrong."""
-    for model in (view.verifier,) if view.verifier is not None else ():
+    for model in (view.verifier,) if view.verifier is not None and not view.untimed else ():
         checked = model.faithfulness
         if checked is None:
             message = "was not compared with a reference implementation (`k3 models verify`)"

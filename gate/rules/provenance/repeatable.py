@@ -9,6 +9,7 @@ from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import ALL_METRICS, Example, Finding
 from gate.rules.provenance.placeholders import DIGESTS_OF_NOTHING, is_given
+from reports.records.constants import UNTIMED_KINDS
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
@@ -42,18 +43,22 @@ def _lacking(report: Report) -> Iterator[str]:
     if source is None or (commit is None and not wheel):
         yield "provenance.source"
     host = provenance.host if provenance is not None else None
-    needed = {
+    needed: dict[str, object] = {
         "provenance.argv": provenance is not None and any(map(is_given, provenance.argv or ())),
         "provenance.host": host is not None and host.python is not None,
         "provenance.packages": provenance is not None and provenance.packages,
-        "provenance.device": provenance is not None and is_given(provenance.device),
         "created_at": report.created_at,
+    }
+    if report.kind != "platform_tests":
+        needed["provenance.device"] = provenance is not None and is_given(provenance.device)
+    asked: dict[str, object] = {
         "preset": report.preset,
         "workload.generator_version": workload is not None and workload.generator_version is not None,
         "workload.seed": workload is not None and workload.seed is not None,
         "workload.prompts": workload is not None and workload.prompts,
         "plan.digest": plan is not None and plan.digest,
     }
+    needed |= asked if report.kind not in UNTIMED_KINDS else {}
     for name in ("order", "warmups", "stop", "max_new_tokens", "prefill_chunk") if report.arms and plan else ():
         needed[f"plan.{name}"] = getattr(plan, name) is not None
     yield from (field for field, recorded in needed.items() if not recorded)

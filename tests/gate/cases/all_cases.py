@@ -5,6 +5,7 @@ from functools import cache
 from tests.gate.cases import (
     bounds,
     claims,
+    conduct,
     files,
     kv_quant,
     liveness,
@@ -19,7 +20,7 @@ from tests.gate.cases import (
 from tests.gate.rule_case import RuleCase
 
 FAMILIES = (
-    bounds, claims, files, kv_quant, liveness, memory, parity, plan, provenance, recall, speedup, streams,
+    bounds, claims, conduct, files, kv_quant, liveness, memory, parity, plan, provenance, recall, speedup, streams,
 )  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""Test runs: whether they are green, and of which code."""

@@ -1,0 +1,1 @@
+"""The session protocol, as a smoke saw a server follow it."""
