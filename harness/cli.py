@@ -34,6 +34,14 @@ COMMANDS: dict[str, Command | Group] = {
         "harness.commands.sessions.serve",
         "Put an engine behind the session protocol (gRPC): greedy, append-only sessions.",
     ),
+    "smoke": Command(
+        "harness.commands.sessions.smoke",
+        "Take a server through the ten steps of the session protocol, and write a runtime_smoke report.",
+    ),
+    "tests": Command(
+        "harness.commands.sessions.tests",
+        "Turn the results of a test run (JUnit XML) into a platform_tests report.",
+    ),
     "doctor": Command(
         "harness.commands.doctor",
         "Show platform, device, BLAS, versions and models, and what is missing for which command.",

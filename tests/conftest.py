@@ -1,8 +1,11 @@
-"""No test depends on the clock: hypothesis sets no deadline. Tests that need PyTorch are left out by a marker alone."""
+"""No test depends on the clock: hypothesis sets no deadline. Tests that need PyTorch are left out by a marker alone.
+JUnit results tell the commit they are of, and what ran them, so that `k3 tests` need not be told."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
+from _pytest.junitxml import xml_key
 from hypothesis import settings
 
 settings.register_profile("k3", deadline=None)
@@ -16,3 +19,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if "not torch" in config.option.markexpr and collection_path.match("test_*.py"):
         return True if TORCH_MODULE in collection_path.read_text(encoding="utf-8").splitlines() else None
     return None
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """A fixture's property would be lost where workers run the tests (pytest-xdist); the file's own is not."""
+    results = session.config.stash.get(xml_key, None)
+    if results is None:
+        return
+    arguments = " ".join(session.config.invocation_params.args)
+    results.add_global_property("command", f"pytest {arguments}".replace(str(Path.home()), "~"))
+    root = session.config.rootpath
+    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        results.add_global_property("git_commit", done.stdout.strip())

@@ -29,6 +29,8 @@ def sentences(file: JudgedFile) -> tuple[str, ...]:
     found += map(_acceptance, _of(file, "acceptance"))
     found += map(_parity, _of(file, "drafter_parity"))
     found += _codecs([one.claim.arm for one in _of(file, "kv_codec_worthwhile")])
+    found += map(_smoke, _of(file, "smoke_steps"))
+    found += map(_tests, _of(file, "tests_passed"))
     return tuple(one_line(f"{text}.", LIMIT) for text in found if text)
 
 
@@ -119,6 +121,14 @@ def _acceptance(found: Headline) -> str:
 def _parity(found: Headline) -> str:
     same = f"{_percent(found.claim.value)} % of the tokens are the same"
     return f"In {found.claim.arm} the drafter proposes what its reference proposes: {same}"
+
+
+def _smoke(found: Headline) -> str:
+    return f"A server of {found.claim.arm} did what the session protocol says in {_share(found)} steps"
+
+
+def _tests(found: Headline) -> str:
+    return f"Of the tests of {found.claim.arm}, {_share(found)} that were run passed"
 
 
 def _codecs(worth: Sequence[str]) -> Iterator[str]:

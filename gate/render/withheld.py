@@ -26,6 +26,8 @@ _WORDS = {
     "acceptance": "how many drafts of {} were accepted",
     "drafter_parity": "whether the drafter proposes in {} what its reference proposes",
     "kv_codec_worthwhile": "whether {} is worth a native kernel",
+    "smoke_steps": "in how many steps a server of {} does what the session protocol says",
+    "tests_passed": "how many tests of {} passed",
 }
 
 

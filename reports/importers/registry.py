@@ -2,7 +2,15 @@
 
 from reports.importers import dflash_mlx, llama_bench, spec_bench
 from reports.importers.base import Importer, Source
-from reports.importers.k3_mac import drafter_ports, fused_chat, gpu_bench, needle_test, quantised_cache
+from reports.importers.k3_mac import (
+    drafter_ports,
+    fused_chat,
+    gpu_bench,
+    grpc_smokes,
+    needle_test,
+    platform_tests,
+    quantised_cache,
+)
 
 IMPORTERS: tuple[Importer, ...] = (
     needle_test.IMPORTER,
@@ -10,12 +18,21 @@ IMPORTERS: tuple[Importer, ...] = (
     quantised_cache.IMPORTER,
     fused_chat.IMPORTER,
     gpu_bench.IMPORTER,
+    grpc_smokes.IMPORTER,
+    platform_tests.IMPORTER,
     dflash_mlx.IMPORTER,
     llama_bench.IMPORTER,
     spec_bench.IMPORTER,
 )
 IMPORTER_NAMES = frozenset(importer.name for importer in IMPORTERS)
-FOREIGN_KINDS = (needle_test.KIND, drafter_ports.KIND, quantised_cache.KIND, fused_chat.KIND, gpu_bench.KIND)
+FOREIGN_KINDS = (
+    needle_test.KIND,
+    drafter_ports.KIND,
+    quantised_cache.KIND,
+    fused_chat.KIND,
+    gpu_bench.KIND,
+    *grpc_smokes.KINDS,
+)
 
 
 def importer_of(source: Source) -> Importer | None:

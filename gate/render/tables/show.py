@@ -7,7 +7,7 @@ from gate.judging.judged_file import JudgedFile
 from gate.render.headline import hint_line
 from gate.render.outcome import outcome_lines
 from gate.render.report_header import header_of
-from gate.render.tables import codec_cells, parity_cells
+from gate.render.tables import codec_cells, conduct, parity_cells
 from gate.render.tables.arm_summary import summarise
 from gate.render.tables.cells import COLUMNS, WORDS, cells
 from gate.render.tables.codec_table import summarise_codecs
@@ -48,6 +48,12 @@ def write_measured(report: Report, judged: JudgedFile, stream: TextIO) -> None:
         write_table(codec_cells.COLUMNS, rows, stream, words=codec_cells.WORDS)
         for refused in report.kv_quant.refused:
             stream.write(f"not run: {one_line(refused.name)}: {one_line(refused.reason)}\n")
+    if report.runtime_smoke is not None:
+        steps = conduct.smoke_rows(report.runtime_smoke)
+        write_table(conduct.SMOKE_COLUMNS, steps, stream, words=conduct.SMOKE_WORDS)
+    if report.platform_tests is not None:
+        counts = [conduct.tests_row(report.platform_tests)]
+        write_table(conduct.TESTS_COLUMNS, counts, stream, words=conduct.TESTS_WORDS)
 
 
 def differences(first: dict[str, str], second: dict[str, str]) -> Iterator[tuple[str, str, str]]:

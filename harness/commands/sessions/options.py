@@ -20,6 +20,7 @@ from reports.restorations import RESTORATIONS
 
 if TYPE_CHECKING:
     from harness.remote.service import Served
+    from harness.runs.loaded_models import LoadedModels
 
 SESSION_ENGINES = tuple(name for name, kind in ENGINES.items() if not kind.foreign)
 OFFERED = f"{ORACLE.name}, {INCREMENTAL.name} or {FUSED.name}"
@@ -89,7 +90,15 @@ def _plain(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def load_served(named: ServedSettings) -> Iterator["Served"]:
+@dataclass(frozen=True)
+class LoadedEngine:
+    """An engine to be served, and the models it was built on."""
+
+    served: "Served"
+    loaded: "LoadedModels"
+
+
+def load_engine(named: ServedSettings) -> Iterator[LoadedEngine]:
     """Load model and engine, as work for the device thread: what is built in a thread is evaluated in it.
 
     Raises:
@@ -105,4 +114,4 @@ def load_served(named: ServedSettings) -> Iterator["Served"]:
     if not isinstance(engine, AppendingEngine):
         raise UsageError(f"--engine {named.engine}: its sessions take one prompt; use {OFFERED}")
     vocabulary = loaded.verifier.architecture.vocab
-    yield Served(engine, describe(engine, loaded.models, loaded.device, vocabulary))
+    yield LoadedEngine(Served(engine, describe(engine, loaded.models, loaded.device, vocabulary)), loaded)

@@ -19,7 +19,7 @@ from harness.commands.sessions.options import (
     RestorationOption,
     Sink,
     Window,
-    load_served,
+    load_engine,
     served_settings,
 )
 from harness.commands.trust_option import TrustCode
@@ -70,8 +70,10 @@ def command(
     device = DeviceThread()
     try:
         say(f"loading {model}")
-        served = device.run("load", load_served(named))
-        service = SessionService(served, Limits(sessions=sessions, history_tokens=history, idle_seconds=idle), device)
+        engine_loaded = device.run("load", load_engine(named))
+        service = SessionService(
+            engine_loaded.served, Limits(sessions=sessions, history_tokens=history, idle_seconds=idle), device
+        )
         with serving(service, address, access) as listening:
             told = {"address": listening, "model": model, "engine": engine}
             print(json.dumps(told) if json_output else f"serving {model} ({engine}) at {listening}", flush=True)

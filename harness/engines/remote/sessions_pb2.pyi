@@ -672,6 +672,7 @@ class Model(_message.Message):
     DTYPE_FIELD_NUMBER: _builtins.int
     QUANTISATION_FIELD_NUMBER: _builtins.int
     ARCHITECTURE_FIELD_NUMBER: _builtins.int
+    LAYER_TYPES_FIELD_NUMBER: _builtins.int
     role: _builtins.str
     id: _builtins.str
     revision: _builtins.str
@@ -681,6 +682,8 @@ class Model(_message.Message):
     dtype: _builtins.str
     quantisation: _builtins.str
     architecture: _builtins.str
+    @_builtins.property
+    def layer_types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
         self,
         *,
@@ -693,10 +696,11 @@ class Model(_message.Message):
         dtype: _builtins.str | None = ...,
         quantisation: _builtins.str | None = ...,
         architecture: _builtins.str | None = ...,
+        layer_types: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_architecture", b"_architecture", "_config", b"_config", "_dtype", b"_dtype", "_quantisation", b"_quantisation", "_revision", b"_revision", "_tokenizer", b"_tokenizer", "_weights", b"_weights", "architecture", b"architecture", "config", b"config", "dtype", b"dtype", "quantisation", b"quantisation", "revision", b"revision", "tokenizer", b"tokenizer", "weights", b"weights"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_architecture", b"_architecture", "_config", b"_config", "_dtype", b"_dtype", "_quantisation", b"_quantisation", "_revision", b"_revision", "_tokenizer", b"_tokenizer", "_weights", b"_weights", "architecture", b"architecture", "config", b"config", "dtype", b"dtype", "id", b"id", "quantisation", b"quantisation", "revision", b"revision", "role", b"role", "tokenizer", b"tokenizer", "weights", b"weights"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_architecture", b"_architecture", "_config", b"_config", "_dtype", b"_dtype", "_quantisation", b"_quantisation", "_revision", b"_revision", "_tokenizer", b"_tokenizer", "_weights", b"_weights", "architecture", b"architecture", "config", b"config", "dtype", b"dtype", "id", b"id", "layer_types", b"layer_types", "quantisation", b"quantisation", "revision", b"revision", "role", b"role", "tokenizer", b"tokenizer", "weights", b"weights"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__architecture: _TypeAlias = _typing.Literal["architecture"]  # noqa: Y015
     _WhichOneofArgType__architecture: _TypeAlias = _typing.Literal["_architecture", b"_architecture"]  # noqa: Y015
