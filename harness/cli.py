@@ -50,7 +50,10 @@ COMMANDS: dict[str, Command | Group] = {
         "List and show the presets.",
         {
             "list": Command("harness.commands.presets.list", "List the presets, a line each."),
-            "show": Command("harness.commands.presets.show", "Print the preset's file."),
+            "show": Command(
+                "harness.commands.presets.show",
+                "Print a preset's file, once it is seen to be one: of `k3 presets list`, or a path.",
+            ),
         },
     ),
     "gate": Group(
