@@ -12,14 +12,14 @@ from reports.file_form.json_text import json_bytes
 from reports.file_form.layout import laid_out
 from reports.records.claims import Claim
 from reports.records.codec_rows import KvQuantResult
+from reports.records.conduct.platform_tests import PlatformTests
+from reports.records.conduct.runtime_smoke import RuntimeSmoke
 from reports.records.drafter_parity import ParityResult
 from reports.records.kv_memory import MemoryTable
 from reports.records.measurement import Arm
 from reports.records.plan import PlanInfo, PresetInfo, WorkloadInfo
-from reports.records.platform_tests import PlatformTests
 from reports.records.provenance import Provenance
 from reports.records.record import Digest, Name, Record
-from reports.records.runtime_smoke import RuntimeSmoke
 from reports.records.verdict import GateBlock
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from gate.claims.against_baseline import adjusted_p, pairs_of, ratio_of
 from gate.figures.acceptance import acceptance_of
 from gate.figures.codecs import worthwhile
+from gate.figures.conduct.smoke import smoke_passed
+from gate.figures.conduct.test_results import tests_passed
 from gate.figures.drafter_parity import agreement
 from gate.figures.kv_memory import analytic_saving, kv_saving, table_of
 from gate.figures.paired_ratios import ratio_of_totals
 from gate.figures.prompt_shares import recall_of, token_identity
-from gate.figures.smoke import smoke_passed
 from gate.figures.statistics.intervals import Share, wilson
 from gate.figures.statistics.ratio_estimate import leave_one_group_out
-from gate.figures.test_results import tests_passed
 from gate.rulebook.report_view import ReportView, chooses
 from gate.rulebook.rule import RATIOS, RECALL
 

@@ -11,8 +11,8 @@ from harness.engines.remote.records import Done, Frame, RefusedError, Sampling, 
 from harness.remote.limits import Limits
 from harness.remote.server import serving
 from harness.remote.service import SessionService
+from reports.records.conduct.runtime_smoke import RuntimeSmoke, SmokeFrame, SmokeStep
 from reports.records.constants import SMOKE_STEPS
-from reports.records.runtime_smoke import RuntimeSmoke, SmokeFrame, SmokeStep
 
 SHORT, ASKED, TO_STOP = 24, 3, 16
 """Tokens of the short history, tokens asked for, and tokens asked for where a stop token must come first."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gate.figures.smoke import tokens_of
-from gate.figures.test_results import outcomes
+from gate.figures.conduct.smoke import tokens_of
+from gate.figures.conduct.test_results import outcomes
 from reports.untrusted.one_line import one_line
 
 if TYPE_CHECKING:
-    from reports.records.platform_tests import PlatformTests
-    from reports.records.runtime_smoke import RuntimeSmoke, SmokeStep
+    from reports.records.conduct.platform_tests import PlatformTests
+    from reports.records.conduct.runtime_smoke import RuntimeSmoke, SmokeStep
 
 SMOKE_COLUMNS = ("step", "observed", "expected", "frames", "tokens", "ms")
 SMOKE_WORDS = 4

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gate.figures.test_results import outcomes
+from gate.figures.conduct.test_results import outcomes
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import TESTS, Example, Finding

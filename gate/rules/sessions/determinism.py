@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gate.figures.smoke import tokens_of
+from gate.figures.conduct.smoke import tokens_of
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import SMOKE, Example, Finding
 
 if TYPE_CHECKING:
-    from reports.records.runtime_smoke import SmokeStep
+    from reports.records.conduct.runtime_smoke import SmokeStep
 
 
 @evidence_rule(

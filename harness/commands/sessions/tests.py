@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Turn the results of a test run (JUnit XML) into a platform_tests report."""
     from harness.base.provenance import anonymous_argv, read_host, read_packages, read_source
-    from harness.runs.junit_results import read_results
+    from harness.checks.junit_results import read_results
     from reports.records.provenance import Provenance
 
     if commit is not None and not _COMMIT.fullmatch(commit):

@@ -3,9 +3,9 @@
 from reports.importers.base import Foreign, Importer, Source, mark, parse_foreign, report_id
 from reports.importers.k3_mac.told_host import ToldHost
 from reports.records.claims import SmokeClaim
+from reports.records.conduct.runtime_smoke import RuntimeSmoke, SmokeStep
 from reports.records.provenance import Provenance
 from reports.records.record import Count
-from reports.records.runtime_smoke import RuntimeSmoke, SmokeStep
 from reports.report import Report
 from reports.untrusted.one_line import one_line
 

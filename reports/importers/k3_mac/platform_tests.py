@@ -6,8 +6,8 @@ from pydantic import Field
 
 from reports.importers.base import Foreign, Importer, Source, mark, parse_foreign, report_id, require
 from reports.importers.k3_mac.told_host import ToldHost
-from reports.records import platform_tests
 from reports.records.claims import TestsClaim
+from reports.records.conduct import platform_tests
 from reports.records.provenance import Provenance
 from reports.records.record import Count
 from reports.report import Report

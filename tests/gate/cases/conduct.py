@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from reports.records.platform_tests import TestCase
-from reports.records.runtime_smoke import SmokeStep
+from reports.records.conduct.platform_tests import TestCase
+from reports.records.conduct.runtime_smoke import SmokeStep
 from reports.report import Report
 from tests.gate.honest.conduct import SUITE, measured_smoke, measured_tests
 from tests.gate.honest.setup import digest

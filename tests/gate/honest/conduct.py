@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
+from reports.records.conduct.platform_tests import FileCoverage, PlatformTests, TestCase
+from reports.records.conduct.runtime_smoke import RuntimeSmoke, SmokeFrame, SmokeStep
 from reports.records.measurement import Restoration
-from reports.records.platform_tests import FileCoverage, PlatformTests, TestCase
-from reports.records.runtime_smoke import RuntimeSmoke, SmokeFrame, SmokeStep
 from reports.report import Report
 from tests.gate.honest.machine import provenance
 from tests.gate.honest.setup import digest

@@ -7,7 +7,7 @@ import pytest
 
 from gate.claims.propose import propose
 from gate.claims.recompute import recompute
-from gate.figures.smoke import smoke_passed
+from gate.figures.conduct.smoke import smoke_passed
 from gate.rulebook.report_view import ReportView
 from harness.engines.base import Block
 from harness.engines.remote.client import SessionClient
@@ -15,8 +15,8 @@ from harness.engines.remote.records import Done, Frame, RefusedError, Sampling, 
 from harness.remote.server import serving
 from harness.remote.service import SessionService
 from harness.remote.smoke import run_smoke
+from reports.records.conduct.runtime_smoke import RuntimeSmoke
 from reports.records.constants import SMOKE_STEPS
-from reports.records.runtime_smoke import RuntimeSmoke
 from reports.report import Report
 from tests.gate.asking import ask
 from tests.harness.remote.served import ENGINES, running

@@ -1,6 +1,6 @@
 import pytest
 
-from reports.records.platform_tests import FileCoverage
+from reports.records.conduct.platform_tests import FileCoverage
 from tests.gate.asking import ask, found
 from tests.gate.cases.conduct import CLAIM, all_skipped, edit_case, edit_tests
 from tests.gate.honest.conduct import measured_tests

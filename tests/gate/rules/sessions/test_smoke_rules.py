@@ -1,6 +1,6 @@
 import pytest
 
-from reports.records.runtime_smoke import SmokeFrame, SmokeStep
+from reports.records.conduct.runtime_smoke import SmokeFrame, SmokeStep
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.conduct import edit_step, without_step

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from pydantic import ValidationError
 
 from harness.base.errors import CannotRunError
-from reports.records.platform_tests import FileCoverage, PlatformTests, TestCase
+from reports.records.conduct.platform_tests import FileCoverage, PlatformTests, TestCase
 from reports.records.record import digest_of
 from reports.report import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded

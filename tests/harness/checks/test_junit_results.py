@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import CannotRunError
-from harness.runs.junit_results import read_results
+from harness.checks.junit_results import read_results
 
 RESULTS = """<?xml version="1.0"?>
 <testsuites><testsuite name="pytest" tests="4" failures="1" errors="1" skipped="1">

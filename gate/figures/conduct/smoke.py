@@ -9,7 +9,7 @@ from gate.figures.statistics.intervals import Share
 from reports.records.constants import SMOKE_STEPS
 
 if TYPE_CHECKING:
-    from reports.records.runtime_smoke import RuntimeSmoke, SmokeFrame, SmokeStep
+    from reports.records.conduct.runtime_smoke import RuntimeSmoke, SmokeFrame, SmokeStep
 
 ASKED = 3
 """Tokens that the step `generate` asks for."""

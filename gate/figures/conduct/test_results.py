@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gate.figures.statistics.intervals import Share
 
 if TYPE_CHECKING:
-    from reports.records.platform_tests import PlatformTests
+    from reports.records.conduct.platform_tests import PlatformTests
 
 
 def outcomes(tests: PlatformTests) -> dict[str, int]:

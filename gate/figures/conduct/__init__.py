@@ -1,0 +1,1 @@
+"""What smokes and test runs come to."""
