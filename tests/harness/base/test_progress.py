@@ -80,7 +80,6 @@ def test_without_a_terminal_the_bar_is_plain_lines(capsys: pytest.CaptureFixture
     out, err = capsys.readouterr()
     assert out == ""
     assert [line.split(" (")[0] for line in err.splitlines()] == [
-        "a title",
         "[0/2] loading m",
         "[2/2] auditing streams",
     ]
