@@ -88,7 +88,11 @@ COMMANDS: dict[str, Command | Group] = {
                 "harness.commands.report.diff",
                 "Print what differs between two reports: setting, figures, and what may be said.",
             ),
-            "html": Command("harness.commands.report.html", "Write a report as one self-contained HTML page."),
+            "html": Command(
+                "harness.commands.report.html",
+                "Write a report as one self-contained HTML page; a folder as a page a report and an index.",
+            ),
+            "plot": Command("harness.commands.report.plot", "Write one picture of a report as pdf, svg or png."),
             "table": Command("harness.commands.report.table", "Print the arms of many reports in one table."),
             "import": Command(
                 "harness.commands.report.import_",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import arm_pairs
@@ -30,6 +29,8 @@ from reports.records.claims import (
 from reports.records.constants import NATIVE_BASELINE_LABEL
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reports.records.measurement import Arm
     from reports.report import Report
 

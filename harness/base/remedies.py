@@ -1,5 +1,6 @@
 """What to do about a package that is missing, told alike everywhere. K3 is on no index: it is installed from source."""
 
+PAGE_REMEDY = "pip install '.[page]' in K3's source folder"
 RUN_REMEDY = "pip install '.[run]' in K3's source folder, on macOS or Linux"
 SERVE_REMEDY = "pip install '.[serve]' in K3's source folder, on macOS or Linux"
 TORCH_REMEDY = "pip install '.[torch]' in K3's source folder"
@@ -9,11 +10,17 @@ SERVE_MODULES = ("google", "grpc", "grpc_health")
 """What the extra `serve` brings beside it."""
 
 
+PAGE_MODULES = ("jinja2", "markupsafe", "matplotlib")
+"""What the extra `page` brings."""
+
+
 def remedy_of(module: str | None) -> str | None:
     """What to install for `module`, by its dotted name; None if no extra of K3 brings it."""
     top = (module or "").partition(".")[0]
     if top == "torch":
         return TORCH_REMEDY
+    if top in PAGE_MODULES:
+        return PAGE_REMEDY
     if top in SERVE_MODULES:
         return SERVE_REMEDY
     return RUN_REMEDY if top in RUN_MODULES else None

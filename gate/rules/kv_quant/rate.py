@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.codecs import AFFINE_4, IDENTITY, codec_arm, codec_figures
@@ -14,6 +13,8 @@ from gate.rulebook.rule import KV_CODEC, Example, Finding
 from gate.rulebook.thresholds import STATED_TOLERANCE, Threshold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reports.records.claims import Claim
     from reports.records.codec_rows import CodecArm
 

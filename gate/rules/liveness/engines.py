@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -12,6 +11,8 @@ from reports.drafters import ROUNDINGS
 from reports.engines import ENGINES, ORACLE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reports.records.measurement import Arm
 
 

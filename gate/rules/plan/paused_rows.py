@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -12,6 +11,8 @@ from gate.rulebook.thresholds import Threshold
 from reports.records.constants import LEAST_PAUSE_S
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from reports.records.measurement import Pause
 
 LEAST_PAUSE = Threshold(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -18,6 +17,8 @@ from gate.rulebook.thresholds import (
 from gate.rules.provenance.placeholders import is_given
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reports.records.provenance import Faithfulness, ModelInfo
 
 FLOAT32 = "float32"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.prompt_shares import recall_at_most, recall_of, told_apart
@@ -14,6 +13,8 @@ from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reports.records.claims import Claim
     from reports.records.measurement import Arm, Measurement
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,8 @@ from gate.rulebook.rule import Example, Fault, Finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reports.records.claims import Claim
     from reports.records.plan import PromptRecord
 

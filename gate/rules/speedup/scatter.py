@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,8 @@ from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from reports.records.measurement import Arm
 
 LEAST_SPREAD = Threshold(

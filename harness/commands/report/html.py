@@ -1,20 +1,71 @@
-"""`k3 report html`: the page for a reviewer."""
+"""`k3 report html`: pages for a reviewer."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
-from harness.commands.report.opening import File, open_report
+from harness.base.errors import CannotRunError, OutputError
+from harness.commands.report.opening import open_report
+from harness.commands.report.titles import title_of
 from harness.commands.report.writing import write_made_from
+from reports.untrusted.one_line import one_line
+
+if TYPE_CHECKING:
+    from gate.judging.judged_file import JudgedFile
+    from gate.render.page.html import Entry, Paged
 
 
 def command(
-    file: File, out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write the page.")]
+    path: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="A report, or a folder of them.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE|FOLDER", help="The page; of a folder, a folder for index and pages.")
+    ],
 ) -> None:
-    """Write a report as one self-contained HTML page."""
-    from gate.render.page.html import page
+    """Write a report as one self-contained HTML page; a folder as a page a report and an index."""
+    if path.is_dir():
+        _write_folder(path, out)
+        return
+    from gate.render.page.html import Paged, page
 
-    report, judged = open_report(file)
-    write_made_from(file, page(report, judged).encode("utf-8", "backslashreplace"), out)
+    report, judged = open_report(path)
+    write_made_from(path, _bytes(page(Paged(title_of(report), report, judged))), out)
     print(out)
+
+
+def _write_folder(folder: Path, out: Path) -> None:
+    from gate.judging.batch import iterate_paths
+    from gate.render.page.html import Paged, index, page
+
+    try:
+        out.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{one_line(str(out), 1000)}: cannot be made ({error.strerror}); choose another --out"
+        ) from error
+    entries: list[Entry] = []
+    files: list[JudgedFile] = []
+    for read in iterate_paths([folder]):
+        report = read.evidence.report
+        if report is None:
+            continue
+        paged = Paged(title_of(report), report, read.judged)
+        name = f"{len(entries):03d}-{Path(read.judged.path).stem[:80]}.html"
+        write_made_from(Path(read.judged.path), _bytes(page(paged)), out / name)
+        entries.append(_entry(paged, name))
+        files.append(read.judged)
+    if not entries:
+        raise CannotRunError(f"{one_line(str(folder), 1000)}: no report in this folder; name the one that holds them")
+    write_made_from(folder, _bytes(index(entries, files)), out / "index.html")
+    print(out / "index.html")
+
+
+def _entry(paged: "Paged", name: str) -> "Entry":
+    from gate.render.page.html import Entry
+
+    return Entry(paged.title, paged.path, quote(name), paged.state, paged.said[:3])
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.base.remedies import RUN_MODULES, RUN_REMEDY, SERVE_MODULES, SERVE_REMEDY, TORCH_REMEDY, remedy_of
+from harness.base.remedies import (
+    PAGE_MODULES,
+    PAGE_REMEDY,
+    RUN_MODULES,
+    RUN_REMEDY,
+    SERVE_MODULES,
+    SERVE_REMEDY,
+    TORCH_REMEDY,
+    remedy_of,
+)
 from harness.commands.doctor import _needs
 
 ROOT = Path(harness.__file__).parent
@@ -32,7 +41,7 @@ def test_whatever_is_imported_comes_with_the_gate_or_is_told_by_its_extra() -> N
     named = {text.partition(">")[0].partition("[")[0].replace("-", "_") for text in project["dependencies"]}
     known = named | set(sys.stdlib_module_names) | {"harness", "gate", "reports", "workloads"}
     imported = {name for folder in ("harness", "gate", "reports", "workloads") for name in tops(ROOT.parent / folder)}
-    assert imported - known == {*RUN_MODULES, *SERVE_MODULES, "torch"}
+    assert imported - known == {*RUN_MODULES, *SERVE_MODULES, *PAGE_MODULES, "torch"}
 
 
 def tops(folder: Path) -> set[str]:
@@ -48,6 +57,7 @@ def tops(folder: Path) -> set[str]:
     [
         ("mlx.core", RUN_REMEDY),
         ("numpy", RUN_REMEDY),
+        ("matplotlib.figure", PAGE_REMEDY),
         ("torch", TORCH_REMEDY),
         ("grpc.aio", SERVE_REMEDY),
         ("mlxtend", None),

@@ -212,3 +212,45 @@ def test_import_says_what_the_gate_will_say(tmp_path: Path, capsys: pytest.Captu
     else:
         codes = ", ".join(violation["code"] for violation in judged["violations"])
         assert said == f"k3: the gate will say {judged['verdict']} of it: {codes}\n"
+
+
+def test_a_folder_becomes_a_page_a_report_and_an_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, out = tmp_path / "runs", tmp_path / "site"
+    (folder / "more").mkdir(parents=True)
+    for name in ("a.json", "more/a.json"):
+        (folder / name).write_bytes(report_bytes(honest_niah(Setup(samples=2, repeats=1))))
+    (folder / "notes.json").write_text("{}")
+    assert run(["report", "html", str(folder), "--out", str(out)]) == 0
+    assert capsys.readouterr().out.strip() == str(out / "index.html")
+    pages = sorted(path.name for path in out.iterdir())
+    assert pages == ["000-a.html", "001-a.html", "index.html"]
+    for name in pages[:2]:
+        assert f'href="{name}"' in (out / "index.html").read_text()
+
+
+def test_a_folder_without_reports_makes_no_index(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert run(["report", "html", str(tmp_path / "empty"), "--out", str(tmp_path / "site")]) == 3
+
+
+def test_two_reports_are_written_side_by_side(code: Path, weak: Path, tmp_path: Path) -> None:
+    out = tmp_path / "both.html"
+    assert run(["report", "diff", str(code), str(weak), "--html", str(out)]) == 0
+    assert out.read_text().startswith("<!DOCTYPE html>")
+    assert run(["report", "diff", str(code), str(weak), "--html", str(weak)]) == 3
+
+
+@pytest.mark.parametrize(("kind", "start"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_a_picture_is_a_file_for_a_paper(code: Path, tmp_path: Path, kind: str, start: bytes) -> None:
+    out = tmp_path / f"figure.{kind}"
+    assert run(["report", "plot", str(code), "--out", str(out), "--picture", "stages"]) == 0
+    assert out.read_bytes().startswith(start)
+
+
+def test_a_picture_that_there_is_not_is_wrong_usage(
+    code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["report", "plot", str(code), "--out", str(tmp_path / "x.pdf"), "--picture", "stagess"]) == 64
+    assert "stages" in capsys.readouterr().err
+    assert run(["report", "plot", str(code), "--out", str(tmp_path / "x.gif")]) == 64
+    assert not list(tmp_path.glob("x.*"))

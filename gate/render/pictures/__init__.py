@@ -1,0 +1,1 @@
+"""Pictures of a report, for its page and for papers."""
