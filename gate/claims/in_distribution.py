@@ -6,14 +6,13 @@ template and no document that the prompts were made from was part of it.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.report_view import ReportView
 from reports.records.constants import OWN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from reports.records.claims import Claim, InDistribution
     from reports.records.measurement import Arm
     from reports.records.recipe import Recipe

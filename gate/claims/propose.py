@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import arm_pairs
@@ -29,8 +30,6 @@ from reports.records.claims import (
 from reports.records.constants import NATIVE_BASELINE_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm
     from reports.report import Report
 

@@ -6,13 +6,12 @@ Ratios of rates are formed of totals, of medians, of means, or as median or mean
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gate.rulebook.report_view import row_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from reports.records.measurement import Arm, Measurement, StatedRate
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from gate.figures.statistics.ratio_estimate import PairedRepeat
 from gate.rulebook.report_view import RowKey, row_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from reports.records.measurement import Arm, Measurement
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from gate.figures.paired_ratios import prompt_of, rows_by_key
@@ -10,8 +11,6 @@ from gate.figures.statistics.intervals import Share
 from gate.rulebook.report_view import row_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from reports.records.measurement import Arm, Measurement
 
 

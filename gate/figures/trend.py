@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from gate.figures.rates import decode_rate, rate_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from reports.records.measurement import Arm, Measurement
 
 MOST_ROWS = 200

@@ -16,14 +16,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gate.figures.statistics.student import quantile, two_sided_p
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 TAIL = 0.025
 """Probability left out at either end of an interval."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.recompute import older_ratio
@@ -12,8 +13,6 @@ from gate.rulebook.rule import RATIOS, RECALL, Example, Finding
 from reports.untrusted.one_line import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import (
         BaseClaim,
         Claim,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.recompute import ClaimFigures, RatioBasis, older_ratio, recompute
@@ -13,8 +14,6 @@ from gate.rulebook.thresholds import FIGURE_TOLERANCE, STATED_TOLERANCE, Thresho
 from reports.untrusted.one_line import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import (
         BaseClaim,
         Claim,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.in_distribution import RESTING_ON, in_distribution
@@ -10,8 +11,6 @@ from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
 
 _SAYS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.codecs import codec_figures
@@ -13,8 +14,6 @@ from gate.rulebook.rule import KV_CODEC, Example, Finding
 from gate.rulebook.thresholds import FIGURE_TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult, OracleSample, SecondQuestion
 
 _RECORDED = ("token_ids", "layers", "held_out", "second", "stored_bytes", "values")

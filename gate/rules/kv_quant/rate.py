@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.codecs import AFFINE_4, IDENTITY, codec_arm, codec_figures
@@ -13,8 +14,6 @@ from gate.rulebook.rule import KV_CODEC, Example, Finding
 from gate.rulebook.thresholds import STATED_TOLERANCE, Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
     from reports.records.codec_rows import CodecArm
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -11,8 +12,6 @@ from reports.drafters import ROUNDINGS
 from reports.engines import ENGINES, ORACLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -9,8 +10,6 @@ from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm, Measurement
 
 

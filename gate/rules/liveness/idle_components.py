@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.liveness import block_count, did_draft, did_restore, ran_natively
@@ -12,8 +13,6 @@ from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION, Threshold
 from reports.records.constants import NATIVE_BASELINE_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm
 
 

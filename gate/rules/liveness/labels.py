@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.liveness import block_count, ran_natively
@@ -15,8 +16,6 @@ from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.restorations import RESTORATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm, PromptSet
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.liveness import did_restore, least_restoration_s
@@ -11,8 +12,6 @@ from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm, Measurement
 
 

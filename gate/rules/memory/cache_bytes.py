@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.kv_memory import verifier_bytes
@@ -11,8 +12,6 @@ from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP, Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm, Measurement, Restoration
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import baseline_of
@@ -20,8 +21,6 @@ from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP
 from gate.rules.memory.table_sums import table_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
     from reports.records.kv_memory import ArmMemory
     from reports.records.measurement import Arm, Measurement

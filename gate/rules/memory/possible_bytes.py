@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -10,8 +11,6 @@ from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm, Measurement
 
 

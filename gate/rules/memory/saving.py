@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import baseline_of
@@ -17,8 +18,6 @@ from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import MEMORY_GAP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.kv_memory import (
@@ -11,8 +12,6 @@ from gate.figures.kv_memory import (
 from gate.rulebook.rule import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.kv_memory import ArmMemory
 
 

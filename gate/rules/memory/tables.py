@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.kv_memory import formula_matches_run, rows_of
@@ -12,8 +13,6 @@ from gate.rulebook.thresholds import MEMORY_GAP
 from gate.rules.memory.table_sums import table_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.kv_memory import ArmMemory
     from reports.records.measurement import Arm
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import claim_rule, evidence_rule
@@ -11,8 +12,6 @@ from gate.rulebook.thresholds import MAX_LOGIT_GAP, MIN_ARGMAX_AGREEMENT, MIN_FA
 from gate.rules.parity.shown_parity import PARITY_REQUIRED, parity_faults, parity_key, parity_shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.drafters import DrafterKind
     from reports.records.claims import Claim
     from reports.records.drafter_parity import ParityResult

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from gate.rulebook.rule import Fault
 from reports.drafters import RECORDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.drafter_parity import ParityBlock, ParityResult
     from reports.records.recorded_drafts import RecordedDrafts, RecordedStream
     from reports.report import Report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.drafter_parity import compared, disagreements
@@ -10,8 +11,6 @@ from gate.rulebook.thresholds import MIN_PARITY_TOKENS
 from gate.rules.parity.recorded_reference import BLOCKS, recording_faults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.drafter_parity import ParityBlock, ParityResult
     from reports.report import Report
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -10,8 +11,6 @@ from gate.rulebook.rule import Example, Fault, Finding
 from reports.records.constants import OWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from reports.report import Report
 
 _OPTIONS = ("samples", "repeats", "processes", "seed", "max_new_tokens", "prefill_chunk")

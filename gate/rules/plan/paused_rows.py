@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -11,8 +12,6 @@ from gate.rulebook.thresholds import Threshold
 from reports.records.constants import LEAST_PAUSE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from reports.records.measurement import Pause
 
 LEAST_PAUSE = Threshold(

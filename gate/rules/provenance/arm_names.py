@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -15,8 +16,6 @@ from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.restorations import RESTORATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")

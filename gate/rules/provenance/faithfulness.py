@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -17,8 +18,6 @@ from gate.rulebook.thresholds import (
 from gate.rules.provenance.placeholders import is_given
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.provenance import Faithfulness, ModelInfo
 
 FLOAT32 = "float32"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -10,8 +11,6 @@ from gate.rulebook.rule import Example, Finding
 from gate.rules.provenance.placeholders import DIGESTS_OF_NOTHING, is_given
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from reports.records.measurement import Arm
     from reports.records.provenance import ModelInfo
 

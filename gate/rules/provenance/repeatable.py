@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import claim_rule, evidence_rule
@@ -11,8 +12,6 @@ from gate.rules.provenance.placeholders import DIGESTS_OF_NOTHING, is_given
 from reports.records.constants import UNTIMED_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
     from reports.report import Report
 

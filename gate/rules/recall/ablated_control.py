@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.prompt_shares import recall_at_most, recall_of, told_apart
@@ -13,8 +14,6 @@ from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
     from reports.records.measurement import Arm, Measurement
 

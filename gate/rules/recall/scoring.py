@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -11,8 +12,6 @@ from gate.rulebook.thresholds import DEGENERATE_LINE_LENGTH, DEGENERATE_LINES, D
 from reports.scoring.score import why_wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.codec_rows import CodecSample, KvQuantResult, OracleSample, SecondQuestion
     from reports.records.plan import PromptRecord
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gate.figures.prompt_shares import recall_at_most, recall_of
@@ -12,8 +13,6 @@ from gate.rulebook.rule import RECALL, Example, Fault, Finding
 from gate.rulebook.thresholds import ORACLE_RECALL_FLOOR, Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from reports.records.claims import Claim
     from reports.records.measurement import Arm, Measurement
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, ratio_of
@@ -14,8 +15,6 @@ from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
 
 MAX_SPEEDUP_PER_COMMITTED = Threshold(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import adjusted_p, compared_arms, pairs_of, ratio_of
@@ -12,8 +13,6 @@ from gate.rulebook.rule import RATIOS, SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
     from reports.records.measurement import Arm
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms
@@ -13,8 +14,6 @@ from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
 
 MAX_PREFILL_SPREAD = Threshold(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, ratio_of
@@ -14,8 +15,6 @@ from reports.engines import ORACLE
 from reports.records.constants import NATIVE_BASELINE_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
     from reports.records.measurement import Arm
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, ratio_of
@@ -13,8 +14,6 @@ from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import MIN_DECODE_TOKENS, MIN_SPEEDUP_SAMPLES, Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from reports.records.measurement import Arm
 
 LEAST_SPREAD = Threshold(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -11,8 +12,6 @@ from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Measurement, Speculation
 
 TIMES = ("prefill_s", "decode_s", "e2e_s", "restoration_s", "aux_s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import claim_rule
@@ -10,8 +11,6 @@ from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
     from reports.records.measurement import Arm, Measurement
 

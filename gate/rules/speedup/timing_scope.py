@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, ratio_of
@@ -11,8 +12,6 @@ from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS, Example, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
 
 

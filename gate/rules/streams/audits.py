@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -10,8 +11,6 @@ from gate.rulebook.rule import NEEDS_STREAMS, Example, Finding
 from gate.rules.streams.departure import departure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm, AuditedStream, Measurement
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.paired_ratios import prompt_of
@@ -14,8 +15,6 @@ from gate.rulebook.thresholds import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.claims import Claim
     from reports.records.measurement import Arm, Measurement
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from gate.rulebook.thresholds import (
 from gate.rules.streams.departure import departure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reports.records.measurement import Arm, AuditedStream, Measurement, Mismatch
 
 NEAR_TIE_GAP = Threshold(

@@ -8,6 +8,7 @@ import typer
 
 from harness.base.errors import CannotRunError, OutputError
 from harness.commands.report.opening import open_report
+from harness.commands.report.table import without_report
 from harness.commands.report.titles import title_of
 from harness.commands.report.writing import write_made_from
 from reports.untrusted.one_line import one_line
@@ -46,9 +47,11 @@ def _write_folder(folder: Path, out: Path) -> None:
         ) from error
     entries: list[Entry] = []
     files: list[JudgedFile] = []
+    missed = []
     for read in iterate_paths([folder]):
         report = read.evidence.report
         if report is None:
+            missed += [read.judged] if read.judged.verdict != "not_evidence" or not read.judged.opened else []
             continue
         paged = Paged(title_of(report), report, read.judged)
         name = f"{len(entries):03d}-{Path(read.judged.path).stem[:80]}.html"
@@ -59,6 +62,8 @@ def _write_folder(folder: Path, out: Path) -> None:
         raise CannotRunError(f"{one_line(str(folder), 1000)}: no report in this folder; name the one that holds them")
     write_made_from(folder, _bytes(index(entries, files)), out / "index.html")
     print(out / "index.html")
+    if problem := without_report(missed):
+        raise CannotRunError(problem)
 
 
 def _entry(paged: "Paged", name: str) -> "Entry":

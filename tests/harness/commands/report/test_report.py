@@ -74,7 +74,7 @@ def test_a_file_without_a_report_is_3_in_one_line(
 ) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text('{"schema_version": 2, "kind": "niah"')
-    for path in (broken, tmp_path / "gone.json", tmp_path):
+    for path in (broken, tmp_path / "gone.json", *([tmp_path] if command != "html" else ())):
         rest = {"show": [], "html": ["--out", str(tmp_path / "x.html")], "diff": [str(code)]}[command]
         assert run(["report", command, str(path), *rest]) == 3
         out, err = capsys.readouterr()
@@ -226,6 +226,15 @@ def test_a_folder_becomes_a_page_a_report_and_an_index(tmp_path: Path, capsys: p
     assert pages == ["000-a.html", "001-a.html", "index.html"]
     for name in pages[:2]:
         assert f'href="{name}"' in (out / "index.html").read_text()
+
+
+def test_a_report_that_cannot_be_read_is_missed_in_a_folder(
+    code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.json").write_text('{"schema_version": 2, "kind": "niah"')
+    assert run(["report", "html", str(tmp_path), "--out", str(tmp_path / "site")]) == 3
+    assert "broken.json" in capsys.readouterr().err
+    assert (tmp_path / "site" / "000-code.html").exists()
 
 
 def test_a_folder_without_reports_makes_no_index(tmp_path: Path) -> None:
