@@ -7,7 +7,7 @@ from gate.figures.recall_frontier import frontier
 from gate.judging.judged_file import JudgedFile
 from gate.render.page import frontier_rows
 from gate.render.report_header import header_of
-from gate.render.tables import cells, codec_cells, parity_cells
+from gate.render.tables import cells, codec_cells, conduct, parity_cells
 from gate.render.tables.arm_summary import summarise
 from gate.render.tables.codec_table import summarise_codecs
 from gate.render.tables.parity_counts import summarise_parity
@@ -35,7 +35,7 @@ def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], w
 
 
 def measured(report: Report, judged: JudgedFile) -> tuple[Table, ...]:
-    """What was measured: arms, parity, recall against bytes, codecs."""
+    """What was measured: arms, parity, recall against bytes, codecs, steps of a smoke, cases of tests."""
     found = []
     if report.arms:
         rows = [cells.cells(arm) for arm in summarise(report, judged)]
@@ -50,6 +50,12 @@ def measured(report: Report, judged: JudgedFile) -> tuple[Table, ...]:
     if report.kv_quant is not None:
         rows = [codec_cells.row(summary) for summary in summarise_codecs(report.kv_quant)]
         found.append(table("Means over the samples of each codec", codec_cells.COLUMNS, rows, codec_cells.WORDS))
+    if report.runtime_smoke is not None:
+        rows = conduct.smoke_rows(report.runtime_smoke)
+        found.append(table("Steps of the session smoke", conduct.SMOKE_COLUMNS, rows, conduct.SMOKE_WORDS))
+    if report.platform_tests is not None:
+        rows = [conduct.tests_row(report.platform_tests)]
+        found.append(table("Cases of the test run", conduct.TESTS_COLUMNS, rows, conduct.TESTS_WORDS))
     return tuple(found)
 
 

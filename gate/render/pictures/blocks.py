@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from reports.records.measurement import Arm, Block
+    from reports.records.measurement import Arm, BlockRecord
     from reports.report import Report
 
 STAGES = ("draft_s", "verify_s", "rollback_s", "extend_s")
@@ -92,5 +92,5 @@ def _stages(arm: Arm) -> tuple[dict[str, float], float] | None:
     return (stages, committed) if sound else None
 
 
-def _rest(block: Block) -> float:
+def _rest(block: BlockRecord) -> float:
     return block.seconds - (block.draft_s + block.verify_s + block.rollback_s + block.extend_s)
