@@ -2,11 +2,13 @@
 
 from datetime import UTC, datetime
 
+from reports.known_models import KNOWN_WEIGHTS
 from reports.report import Report
 from tests.gate.cases.bases import niah
 from tests.gate.edits import dated, set_source, set_verifier
 from tests.gate.rule_case import RuleCase, measured
 
+SMOLLM2 = next(digest for digest, name in KNOWN_WEIGHTS.items() if name == "smollm2-135m")
 VERIFIER = "provenance/models/smollm2-135m"
 
 
@@ -27,6 +29,12 @@ CASES: dict[str, RuleCase] = {
         niah, lambda report: dated(report, datetime(2126, 1, 1, tzinfo=UTC)), "report_id", "created_at"
     ),
     "MODEL_UNIDENTIFIED": measured(niah, lambda report: set_verifier(report, weights=None), f"{VERIFIER}/weights"),
+    "MODEL_MISNAMED": measured(
+        niah,
+        lambda report: set_verifier(report, id="llama-70b", weights=SMOLLM2),
+        VERIFIER,
+        "provenance/models/llama-70b",
+    ),
     "MODEL_CODE_TRUSTED": measured(
         niah, lambda report: set_verifier(report, code=("config.json: model_file",)), f"{VERIFIER}/code"
     ),
