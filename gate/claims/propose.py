@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gate.claims.against_baseline import arm_pairs
 from gate.claims.in_distribution import in_distribution
 from gate.claims.recompute import ClaimFigures, recompute
-from gate.figures.codecs import AFFINE_4, IDENTITY
+from gate.figures.codecs import AFFINE_4, IDENTITY, CodecComparison
 from gate.rulebook.report_view import ReportView, chooses, drafts, lossless, restores
 from gate.rulebook.rule import SPEEDUP
 from reports.records.claims import (
@@ -56,7 +56,20 @@ def with_figures(claim: Claim, figures: ClaimFigures) -> Claim:
         changes |= vars(figures.basis)
     if isinstance(claim, AcceptanceClaim):
         changes |= {"committed_per_block": figures.committed_per_block, "by_position": figures.by_position}
+    if isinstance(claim, KvQuantClaim) and figures.codec is not None:
+        changes |= stated_of(figures.codec)
     return claim.replace(**changes)
+
+
+def stated_of(found: CodecComparison) -> dict[str, object]:
+    """What a claim states of a comparison of codecs; the fields are those of `KvQuantClaim`."""
+    error = found.error
+    return {
+        "verdict": found.verdict,
+        "error_ratio": error.value if error is not None else None,
+        "error_interval": (error.low, error.high) if error is not None else None,
+        "p": found.p,
+    }
 
 
 def _candidates(view: ReportView) -> Iterator[Claim]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import adjusted_p, pairs_of, ratio_of
 from gate.figures.acceptance import acceptance_of
-from gate.figures.codecs import worthwhile
+from gate.figures.codecs import CodecComparison, codec_comparison
 from gate.figures.conduct.smoke import smoke_passed
 from gate.figures.conduct.test_results import tests_passed
 from gate.figures.drafter_parity import agreement
@@ -55,6 +55,7 @@ class ClaimFigures:
     basis: RatioBasis | None = None
     committed_per_block: float | None = None
     by_position: tuple[float, ...] | None = None
+    codec: CodecComparison | None = None
 
 
 def recompute(view: ReportView, claim: Claim) -> ClaimFigures | None:
@@ -161,6 +162,6 @@ def _of_results(view: ReportView, claim: Claim) -> ClaimFigures | None:
     if claim.metric == "drafter_parity":
         parity = view.report.parity
         value = agreement(parity) if parity is not None and parity.candidate_runtime == claim.arm else None
-    else:
-        value = worthwhile(view, claim.arm) if claim.metric == "kv_codec_worthwhile" else None
-    return ClaimFigures(float(value)) if value is not None else None
+        return ClaimFigures(value) if value is not None else None
+    codec = codec_comparison(view, claim.arm) if claim.metric == "kv_codec_worthwhile" else None
+    return ClaimFigures(float(codec.verdict == "better"), codec=codec) if codec is not None else None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gate.figures.rates import mean_of
+from gate.figures.statistics.exact_tests import mcnemar
+from gate.figures.statistics.ratio_estimate import PairedRepeat, RatioEstimate, estimate_ratio, holm
 from gate.rulebook.report_view import ReportView
+from gate.rulebook.thresholds import LEVEL, MIN_CODEC_PROMPTS
 
 if TYPE_CHECKING:
     from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
 AFFINE_4 = "affine4"
 
 IDENTITY = "identity"
+
+CodecVerdict = Literal["better", "worse", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -60,21 +65,93 @@ def _error(row: CodecSample) -> float | None:
     return row.relative_error
 
 
-def worthwhile(view: ReportView, name: str) -> bool | None:
-    """A codec is worth a native kernel only if, at no more bits than affine 4, it errs less and recalls no less.
+@dataclass(frozen=True)
+class CodecComparison:
+    """A codec against affine 4, prompt by prompt.
 
-    Recall is over both questions where both codecs were asked both.
+    `error` is the ratio of their errors, `p` its probability without a difference, adjusted for all codecs of the
+    report (Holm); `p_lost` is that of losing as many answers, adjusted alike. Both none where nothing is paired.
     """
-    arm, reference = codec_arm(view.report.kv_quant, name), codec_arm(view.report.kv_quant, AFFINE_4)
+
+    verdict: CodecVerdict
+    error: RatioEstimate | None
+    p: float | None
+    p_lost: float | None
+
+
+@dataclass(frozen=True)
+class _Pairing:
+    """Errors and answers of the same prompts."""
+
+    error: RatioEstimate
+    gained: int
+    lost: int
+
+
+def codec_comparison(view: ReportView, name: str) -> CodecComparison | None:
+    """The verdict on a codec, and what it stands on; none if a figure of the codec or of affine 4 is missing.
+
+    Better: at no more bits it errs less, shown over the prompts, and loses no answer on balance. Worse: it takes more
+    bits, or is shown to err more or to lose answers. Undecided is whatever is left, as everything is over too few
+    prompts.
+    """
+    result = view.report.kv_quant
+    arm, reference = codec_arm(result, name), codec_arm(result, AFFINE_4)
     if arm is None or reference is None:
         return None
     ours, theirs = codec_figures(arm), codec_figures(reference)
-    recalls = (ours.answered, theirs.answered) if _asked_twice(arm, reference) else (ours.recall, theirs.recall)
-    pairs = ((ours.bits, theirs.bits), (ours.error, theirs.error), recalls)
-    if any(a is None or b is None for a, b in pairs):
+    if None in (ours.bits, theirs.bits, ours.error, theirs.error, ours.recall, theirs.recall):
         return None
-    (bits, most), (error, worst), (recall, least) = ((a or 0.0, b or 0.0) for a, b in pairs)
-    return bits <= most and error < worst and recall >= least
+    more = (ours.bits or 0.0) > (theirs.bits or 0.0)
+    paired = _comparisons(view).get(arm.name)
+    if paired is None:
+        return CodecComparison("worse" if more else "undecided", None, None, None)
+    pairing, p, p_lost = paired
+    errs_otherwise = p <= LEVEL.value
+    if more or (errs_otherwise and pairing.error.value > 1) or p_lost <= LEVEL.value:
+        verdict: CodecVerdict = "worse"
+    else:
+        better = errs_otherwise and pairing.error.value < 1 and pairing.gained >= pairing.lost
+        verdict = "better" if better else "undecided"
+    return CodecComparison(verdict, pairing.error, p, p_lost)
+
+
+def _comparisons(view: ReportView) -> dict[str, tuple[_Pairing, float, float]]:
+    """Every codec that is paired with affine 4 over enough prompts, with its adjusted probabilities; derived once."""
+    key = ("codecs",)
+    if key not in view.memo:
+        result = view.report.kv_quant
+        reference = codec_arm(result, AFFINE_4)
+        arms = [] if result is None or reference is None else [one for one in result.arms if one is not reference]
+        found = {
+            arm.name: pairing
+            for arm in arms
+            if arm.name != IDENTITY and arm.path != "runtime" and (pairing := _paired(arm, reference)) is not None
+        }
+        errors = holm([one.error.p for one in found.values()])
+        losses = holm([mcnemar(one.lost, one.gained) for one in found.values()])
+        view.memo[key] = dict(zip(found, zip(found.values(), errors, losses, strict=True), strict=True))
+    compared: dict[str, tuple[_Pairing, float, float]] = view.memo[key]
+    return compared
+
+
+def _paired(arm: CodecArm, reference: CodecArm | None) -> _Pairing | None:
+    """The two on the prompts that both ran; none over fewer than a verdict needs."""
+    theirs = {row.sample: row for row in (reference.samples if reference is not None else ())}
+    pairs = [(row, theirs[row.sample]) for row in arm.samples if row.sample in theirs]
+    errors = [(row.sample, _error(row), _error(other)) for row, other in pairs]
+    cells = [PairedRepeat(str(sample), sample, 0, a / b) for sample, a, b in errors if a and b]
+    estimate = estimate_ratio(cells)
+    if estimate is None or len(cells) < MIN_CODEC_PROMPTS.value:
+        return None
+    twice = _asked_twice(arm, *([reference] if reference is not None else []))
+    counts = [(_right(row, twice), _right(other, twice)) for row, other in pairs]
+    return _Pairing(estimate, sum(a > b for a, b in counts), sum(a < b for a, b in counts))
+
+
+def _right(row: CodecSample, twice: bool) -> int:
+    """Answers that are right: to the first question, and to the second where both codecs were asked it."""
+    return int(bool(row.correct)) + int(twice and row.second is not None and row.second.correct)
 
 
 def _asked_twice(*arms: CodecArm) -> bool:

@@ -6,7 +6,7 @@ from gate.judging.judge import Headline, JudgedClaim
 from gate.judging.reasons import Reason
 from gate.judging.rule_set import find_rule
 from gate.rulebook.claim_kinds import CLAIM_KINDS
-from reports.records.claims import AcceptanceClaim, BaseClaim, RatioClaim, RecallClaim
+from reports.records.claims import AcceptanceClaim, BaseClaim, KvQuantClaim, RatioClaim, RecallClaim
 from reports.untrusted.one_line import one_line
 
 _LIMIT = 1000
@@ -27,6 +27,10 @@ def headline_line(headline: Headline) -> str:
             parts.append(f"beside control {control}")
         case RatioClaim():
             parts += _basis(claim)
+        case KvQuantClaim(error_ratio=float(ratio), error_interval=(low, high)):
+            parts.append(
+                f"its error {three_digits(ratio, 'x')} affine 4's, {three_digits(low)} to {three_digits(high)}"
+            )
         case AcceptanceClaim():
             shares = " ".join(f"{share:.2f}" for share in claim.by_position or ())
             parts.append(f"committed per block {three_digits(claim.committed_per_block or 0.0)}, by position {shares}")

@@ -107,8 +107,11 @@ _DECLARED = (
     ClaimKind(
         "kv_codec_worthwhile",
         "A codec worth a native kernel",
-        "1 if the codec is worth a kernel of its own, 0 if it is not.",
-        "At no more bits a value than affine 4, scales and biases included, it errs less and recalls no less.",
+        "1 if the codec is worth a kernel of its own: better than affine 4. 0 if it is worse, or cannot be told apart.",
+        "Better: at no more bits a value than affine 4, scales and biases included, it errs less and loses no answer "
+        "on balance. Worse: more bits, more error, or answers lost (exact McNemar). The error is the geometric mean "
+        "over prompts of its error over affine 4's, with Student's t; that it is less or more is shown over all codecs "
+        "of the report together (Holm).",
     ),
     ClaimKind(
         "smoke_steps",

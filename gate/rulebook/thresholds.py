@@ -82,6 +82,22 @@ MIN_PARITY_TOKENS = Threshold(
     source="a choice: half of the 96 that the predecessor compared",
 )
 
+LEVEL = Threshold(
+    "LEVEL",
+    0.05,
+    "probability",
+    meaning="Chance of any false ratio, or of any false verdict on a codec, in a report, over all its arms together.",
+    source="the usual choice; `nox -s method` simulates that it is kept",
+)
+
+MIN_CODEC_PROMPTS = Threshold(
+    "MIN_CODEC_PROMPTS",
+    10,
+    "prompts",
+    meaning="Prompts on which a codec and affine 4 are compared before a verdict is given.",
+    source="method: of fifteen equal codecs, 360 of 400 reports found one better over fewer",
+)
+
 ORACLE_RECALL_FLOOR = Threshold(
     "ORACLE_RECALL_FLOOR",
     0.8,

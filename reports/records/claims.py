@@ -123,11 +123,19 @@ class ParityClaim(BaseClaim):
 
 
 class KvQuantClaim(BaseClaim):
-    """A codec is (1) or is not (0) worth a native kernel."""
+    """A codec is (1) or is not (0) worth a native kernel: better than affine 4, worse, or not told apart from it."""
 
     metric: Literal["kv_codec_worthwhile"]
     unit: Literal["boolean"] = "boolean"
     samples: Count | None = None
+    verdict: Literal["better", "worse", "undecided"] | None = Field(None, description="none: of before rule set 4")
+    error_ratio: float | None = Field(
+        None, description="Its error over affine 4's: the geometric mean over prompts; none where they are too few"
+    )
+    error_interval: tuple[float, float] | None = Field(None, description="95 %, Student's t over prompts")
+    p: Fraction | None = Field(
+        None, description="Chance of that ratio without a difference, adjusted for all codecs of the report (Holm)"
+    )
 
 
 class SmokeClaim(BaseClaim):

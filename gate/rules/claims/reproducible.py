@@ -10,7 +10,7 @@ from gate.figures.estimators import acceptances, derived_rate, rate, ratios
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS, Example, Finding
-from gate.rulebook.thresholds import FIGURE_TOLERANCE, STATED_TOLERANCE, Threshold
+from gate.rulebook.thresholds import FIGURE_TOLERANCE, LEVEL, MIN_CODEC_PROMPTS, STATED_TOLERANCE, Threshold
 from reports.untrusted.one_line import one_line
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ FIGURE_ROUNDING = Threshold(
     why="A stored ratio is the easiest thing to edit: 2.58 is two key strokes away from 1.04.",
     fix="Let the gate write claims and gate block (`k3 eval`); never edit them.",
     example=Example(bad="claims 50x, the rows give 1.31x", good="claims 1.31x, the rows give 1.31x"),
-    thresholds=(FIGURE_TOLERANCE, STATED_TOLERANCE, STATED_ROUNDING, FIGURE_ROUNDING),
+    thresholds=(FIGURE_TOLERANCE, STATED_TOLERANCE, STATED_ROUNDING, FIGURE_ROUNDING, LEVEL, MIN_CODEC_PROMPTS),
 )
 def claim_not_reproducible(view: ReportView) -> Iterator[Finding]:
     """A stated figure differs from the recomputed one. (The gate block is compared by `gate.judging.judge` itself.)"""
@@ -69,6 +69,14 @@ def _own(view: ReportView, claim: Claim) -> Iterator[Finding]:
         found, allowed = f"{claim.value:.6g}", f"{figures.value:.6g}"
         yield Finding(message, claim.arm, None, "claims.value", found, allowed, claim.name, "withheld")
         return
+    if claim.metric == "kv_codec_worthwhile" and figures.codec is not None and claim.verdict != figures.codec.verdict:
+        message = f"{one_line(claim.name, 120)}: the verdict is stated as {claim.verdict}, the rows give "
+        verdict = figures.codec.verdict
+        yield Finding(
+            message + verdict, claim.arm, None, "claims.verdict", str(claim.verdict), verdict, claim.name,
+            "withheld" if claim.verdict is None else None,
+        )  # fmt: skip
+        return
     stated, derived = _figures_of(claim), _parts(figures, claim)
     for field in dict.fromkeys((*stated, *derived)):
         ours, theirs = derived.get(field), stated.get(field)
@@ -83,6 +91,8 @@ def _figures_of(claim: Claim) -> dict[str, float]:
         found |= {"interval.low": claim.interval.low, "interval.high": claim.interval.high}
     if claim.metric in ("decode_speedup", "e2e_speedup", "arm_ratio"):
         found |= _numbers({name: getattr(claim, name) for name in RatioBasis.__dataclass_fields__})
+    if claim.metric == "kv_codec_worthwhile":
+        found |= _numbers({"error_ratio": claim.error_ratio, "error_interval": claim.error_interval, "p": claim.p})
     if claim.metric == "acceptance":
         found |= {f"by_position.{i}": value for i, value in enumerate(claim.by_position or ())}
         if claim.committed_per_block is not None:
@@ -97,6 +107,10 @@ def _parts(figures: ClaimFigures, claim: Claim) -> dict[str, float]:
         found |= {"interval.low": figures.interval[0], "interval.high": figures.interval[1]}
     if figures.basis is not None:
         found |= _numbers(vars(figures.basis))
+    if (codec := figures.codec) is not None:
+        span = (codec.error.low, codec.error.high) if codec.error is not None else None
+        ratio = codec.error.value if codec.error is not None else None
+        found |= _numbers({"error_ratio": ratio, "error_interval": span, "p": codec.p})
     if claim.metric == "acceptance":
         found |= {f"by_position.{i}": value for i, value in enumerate(figures.by_position or ())}
         if figures.committed_per_block is not None:

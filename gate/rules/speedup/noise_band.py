@@ -10,19 +10,11 @@ from gate.figures.statistics.ratio_estimate import span
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, decode_loops
 from gate.rulebook.rule import RATIOS, SPEEDUP, Example, Finding
-from gate.rulebook.thresholds import Threshold
+from gate.rulebook.thresholds import LEVEL, Threshold
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
     from reports.records.measurement import Arm
-
-LEVEL = Threshold(
-    "LEVEL",
-    0.05,
-    "probability",
-    meaning="Chance of any false ratio in a report, over all its arms and metrics together.",
-    source="the usual choice; `nox -s method` simulates that it is kept",
-)
 
 
 @claim_rule(

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from reports.records.plan import prompts_digest
 from reports.report import Report
 from tests.gate.cases.bases import kv_quant
+from tests.gate.edits import set_plan
 from tests.gate.rule_case import RuleCase, measured
 
 CODECS = "kv_quant/arms"
@@ -46,6 +48,25 @@ def flip_verdict(report: Report) -> Report:
     return report.replace(kv_quant=report.kv_quant.replace(verdicts=verdicts))
 
 
+def unjudged_kv_quant() -> Report:
+    """Ten prompts, and no printed verdict."""
+    report = kv_quant()
+    assert report.kv_quant is not None
+    return report.replace(kv_quant=report.kv_quant.replace(verdicts=()))
+
+
+def nine_prompts_only(report: Report) -> Report:
+    """The last prompt was never asked."""
+    assert report.kv_quant is not None
+    assert report.workload is not None
+    arms = tuple(arm.replace(samples=arm.samples[:9]) for arm in report.kv_quant.arms)
+    prompts = report.workload.prompts[:9]
+    return set_plan(report, samples=9).replace(
+        kv_quant=report.kv_quant.replace(arms=arms, oracle=report.kv_quant.oracle[:9]),
+        workload=report.workload.replace(prompts=prompts, digest=prompts_digest(prompts)),
+    )
+
+
 def _samples(arm: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{CODECS}/{arm}/samples/*/{name}" for name in names)
 
@@ -67,6 +88,12 @@ CASES: dict[str, RuleCase] = {
         lambda report: edit_codec(report, "affine4", lambda arm: arm.replace(stated_bits=4.0)),
         f"{CODECS}/affine4/stated_bits",
         claims=("kv_codec_worthwhile/lattice_d4",),
+    ),
+    "KVQUANT_SAMPLES": measured(
+        unjudged_kv_quant,
+        nine_prompts_only,
+        *(f"{CODECS}/*/samples/9", "kv_quant/oracle/9", "plan/samples", "workload/digest", "workload/prompts/main.9"),
+        claims=("kv_codec_worthwhile/affine8",),
     ),
     "KVQUANT_VERDICT": measured(kv_quant, flip_verdict, "kv_quant/verdicts/lattice_d4/worthwhile"),
 }

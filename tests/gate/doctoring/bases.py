@@ -40,6 +40,7 @@ def base(number: int) -> Base:
     # Most throughput reports are large enough for a headline about speed.
     large = rng.random() < (0.75 if kind == "code" else 0.4)
     samples, repeats = (rng.choice((5, 6)), 3) if large else (rng.randint(2, 5), rng.randint(1, 2))
+    samples += 8 if kind == "kv_quant" else 0  # a verdict on a codec needs ten
     setup = Setup(
         samples=samples,
         repeats=repeats,

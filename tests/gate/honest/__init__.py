@@ -48,4 +48,4 @@ def honest_parity(setup: Setup | None = None) -> Report:
 
 def honest_kv_quant(setup: Setup | None = None) -> Report:
     """A judged codec report: identity is clean, affine 4 is the reference, a lattice beats it, another does not."""
-    return conclude(measured_kv_quant(setup or Setup()))
+    return conclude(measured_kv_quant(setup or Setup(samples=10)))
