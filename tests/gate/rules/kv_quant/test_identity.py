@@ -75,7 +75,7 @@ def test_an_oracle_that_cannot_recall_makes_no_test_of_recall() -> None:
     assert "0.5" in found("KVQUANT_CONTROL", low)
 
 
-@pytest.mark.parametrize(("forgotten", "fires"), [(0, False), (1, True), (2, True)])
+@pytest.mark.parametrize(("forgotten", "fires"), [(0, False), (2, False), (3, True), (10, True)])
 def test_a_second_question_that_the_oracle_cannot_answer_fails_no_codec(forgotten: int, fires: bool) -> None:
     report = kv_quant()
     assert report.kv_quant is not None
