@@ -70,7 +70,7 @@ COMMANDS: dict[str, Command | Group] = {
             "explain": Command(
                 "harness.commands.gate.explain",
                 "Print what a rule catches, why it exists and how to satisfy it; or what a claim asserts and how it is "
-                "made.",
+                "made; or what a word means.",
             ),
             "ledger": Command(
                 "harness.commands.gate.ledger", "Check every marked figure in prose against the report it names."
@@ -166,7 +166,10 @@ def options(
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Measure LLM inference engines, and print only the headlines that the measurements carry."""
+    """Measure LLM inference engines, and print only the headlines that the measurements carry.
+
+    What a word means (oracle, arm, drafter, K/V ...) says `k3 gate explain WORD`.
+    """
 
 
 def parser() -> Any:

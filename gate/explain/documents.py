@@ -1,8 +1,9 @@
-"""Generates docs/rules.md: `python -m gate.explain.documents` rewrites it, a test keeps it in step."""
+"""Generates docs/rules.md and docs/glossary.md: `python -m gate.explain.documents` rewrites them, and tests compare."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
+from gate.explain.glossary import glossary_markdown
 from gate.explain.story import SEVERITIES, blocked, kind_of, markdown_claim, markdown_story
 from gate.judging.rule_set import RULE_SET, all_rules
 from gate.rulebook.claim_kinds import CLAIM_KINDS
@@ -10,6 +11,7 @@ from gate.rulebook.retired_codes import RETIRED_CODES
 from gate.rulebook.rule import Rule
 
 DOCUMENT = Path("docs") / "rules.md"
+GLOSSARY = Path("docs") / "glossary.md"
 
 
 def rules_markdown() -> str:
@@ -63,3 +65,4 @@ def _row(rule: Rule) -> str:
 if __name__ == "__main__":
     DOCUMENT.parent.mkdir(exist_ok=True)
     DOCUMENT.write_text(rules_markdown(), encoding="utf-8")
+    GLOSSARY.write_text(glossary_markdown(), encoding="utf-8")

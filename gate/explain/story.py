@@ -83,18 +83,22 @@ def text_story(rule: Rule) -> str:
 
 def markdown_story(rule: Rule) -> str:
     """The story as a Markdown list, without a heading."""
-    return "\n".join(f"- **{label}.** {_markdown(text)}" for label, text in rule_story(rule))
+    return "\n".join(f"- **{label}.** {plain_markdown(text)}" for label, text in rule_story(rule))
 
 
 def markdown_claim(kind: ClaimKind) -> str:
     """What a kind of claim is, as a Markdown list; the rules that block every claim are left to the table of rules."""
     own, _ = blockers(kind.metric)
     links = ", ".join(f"[{code}](#{code.lower()})" for code in own) or "by no rule of its own"
-    parts = (("Asserts", _markdown(kind.asserts)), ("Computed", _markdown(kind.computed)), ("Blocked by", links))
+    parts = (
+        ("Asserts", plain_markdown(kind.asserts)),
+        ("Computed", plain_markdown(kind.computed)),
+        ("Blocked by", links),
+    )
     return "\n".join(f"- **{label}.** {text}" for label, text in parts)
 
 
-def _markdown(text: str) -> str:
+def plain_markdown(text: str) -> str:
     """Declared text is ours and plain; only what Markdown would read as tags or emphasis is escaped."""
     return text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
 

@@ -82,10 +82,11 @@ def _mislabelled(claim: BaseClaim, field: str, found: str, allowed: str) -> Find
 @claim_rule(
     "ACCEPTANCE_DENOMINATOR",
     title="Acceptance that is not of the drafts",
-    catches="An acceptance over output tokens or an unknown denominator, or without committed per block and acceptance "
-    "by position.",
-    why="86 % per output token were 41 % of the drafts: the verifier's own tokens are not in that denominator.",
-    fix="Report accepted / drafted, committed per block and acceptance by position together.",
+    catches="An acceptance that was divided by the tokens of the answer, or by nobody knows what, and not by the "
+    "tokens that were drafted; or one without the tokens a block adds and the acceptance at each position.",
+    why="A tool printed 86 % acceptance. It had divided by the tokens of the answer. Of the tokens that were drafted, "
+    "only 41 % had been accepted.",
+    fix="Report three figures together: accepted over drafted, tokens committed a block, acceptance at each position.",
     blocks=("acceptance",),
     example=Example(
         bad="86 % of the output tokens were drafted",

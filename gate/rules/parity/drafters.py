@@ -85,13 +85,14 @@ def _has_drafter_model(view: ReportView) -> bool:
 @evidence_rule(
     "PARITY_FAILED",
     title="Two runtimes of a drafter that disagree",
-    catches="Parity blocks in which the runtimes propose different tokens, of a runtime compared with itself, with "
-    f"blocks or tokens missing, or with fewer than {MIN_PARITY_TOKENS.value} tokens of distinct blocks; a "
-    "recorded reference that is none of the recordings K3 ships, or not what that recording holds, block after block; "
-    "or a live one whose runtime is not installed or was not asked for.",
-    why="In f32 a disagreement is a fault. In lower precision it may be a tie, and nothing in the file tells which. A "
-    "recording stands for the reference only where everybody can look it up.",
-    fix="Compare in float32 on both sides until every token agrees; then the lower precision inherits it.",
+    catches="The two runtimes propose different tokens. Or the comparison is none: a runtime beside itself, blocks or "
+    f"tokens that are missing, or fewer than {MIN_PARITY_TOKENS.value} tokens of distinct blocks. Or the reference is "
+    "not what it is said to be: a recording that K3 does not ship, or blocks that are not in it; or a runtime that was "
+    "not installed, or that the run was not told to use.",
+    why="In float32 a disagreement is a fault. In lower precision it may be a tie, and nothing in the file tells "
+    "which. A recording stands for the reference only where everybody can look it up.",
+    fix="Compare in float32 on both sides until every token agrees. The same weights in lower precision then need no "
+    "comparison of their own.",
     severity="withheld",
     blocks=("drafter_parity", *RATIOS, "acceptance"),
     example=Example(bad="float32 against float32, 412 of 420 tokens agree", good="420 of 420 tokens agree"),

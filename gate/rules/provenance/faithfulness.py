@@ -35,11 +35,11 @@ MIN_RUN_TOKENS = Threshold(
 @evidence_rule(
     "MODEL_UNFAITHFUL",
     title="The loaded verifier is not the model it claims to be",
-    catches="A verifier that was not compared with a reference implementation (MLX is none), on too few tokens, or "
-    "that differs from it in argmax or logits, both in float32; or one of another type than float32 that was not "
-    "compared in that type as well, or that its type makes another model.",
+    catches="A verifier that was not compared with a reference implementation (another one than MLX), or on too few "
+    "tokens, or that differs from it in float32: in the most likely token, or in the logits. A verifier that runs in "
+    "another type than float32 must have been compared in that type, too, and choose nearly the same tokens there.",
     why="mlx-lm read a config without its RoPE base: logits off by 14.7, argmax 96 %, and the needle test passed.",
-    fix="Run `k3 models verify NAME`, then measure again; where its type is at fault, convert it to float32.",
+    fix="Run `k3 models verify NAME`, then measure again. If it fails only in its own type, convert it to float32.",
     severity="withheld",
     example=Example(
         bad="argmax agreement 0.961 with the reference, logits off by 14.7 (a wrong RoPE base)",

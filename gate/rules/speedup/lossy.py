@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @claim_rule(
     "SPEEDUP_LOSSY",
     title="Faster at saying something else",
-    catches="A speed-up of an arm that puts back an approximation or nothing, drafting or not, of which a stream is "
-    "not the oracle's, token for token, or has no token ids.",
-    why="Drafts are verified against the arm's own cache: what is lost there is lost in every token, and a stream that "
-    "went astray may well be easier to draft for.",
+    catches="A speed-up of an arm that drops K/V and puts back an approximation or nothing, if any of its answers is "
+    "not the plain model's, token for token, or has no token ids.",
+    why="Such an arm checks its drafts against its own cache. What is lost there is lost in every token, and an answer "
+    "that went astray may well be easier to draft.",
     fix="Claim the arm's recall and saving; compare its speed with the same restoration decoded step by step.",
     blocks=RATIOS,
     example=Example(
@@ -41,7 +41,7 @@ def speedup_lossy(view: ReportView, claim: Claim) -> Iterator[Finding]:
         found = f"{same.correct} of {same.total}" if same is not None else "an unknown number of"
         mode = restoration_of(arm).mode
         yield Finding(
-            f"{arm.name}: of mode {mode}, continues {found} prompts as {baseline.name} does, token for token",
+            f"{arm.name}: restores by {mode}, and answers {found} prompts as {baseline.name} does, token for token",
             arm=arm.name,
             field="token_ids",
             found=found,

@@ -1,4 +1,4 @@
-"""`k3 gate explain`: the story of one rule, or of one kind of claim."""
+"""`k3 gate explain`: the story of one rule, or of one kind of claim, or what a word means."""
 
 import textwrap
 from typing import Annotated
@@ -11,9 +11,13 @@ from reports.untrusted.one_line import one_line
 
 
 def command(
-    code: Annotated[str, typer.Argument(metavar="CODE", help="A code of `k3 gate rules`, or one of `k3 gate claims`.")],
+    code: Annotated[
+        str, typer.Argument(metavar="CODE", help="A code of `k3 gate rules`, one of `k3 gate claims`, or a word.")
+    ],
 ) -> None:
-    """Print what a rule catches, why it exists and how to satisfy it; or what a claim asserts and how it is made."""
+    """Print what a rule catches, why it exists and how to satisfy it; or what a claim asserts and how it is made; or
+    what a word means."""
+    from gate.explain.glossary import find_word, words
     from gate.explain.story import claim_story, rule_story
     from gate.judging.rule_set import all_rules, find_rule
     from gate.rulebook.claim_kinds import CLAIM_KINDS, kind_of_claim
@@ -31,12 +35,14 @@ def command(
         print(f"{kind.metric}: {kind.title}\n")
         for label, text in claim_story(kind):
             print(_wrapped(label, text))
+    elif (word := find_word(code)) is not None:
+        print(textwrap.fill(f"{word.term}: {word.means}", 100, break_on_hyphens=False))
     elif wanted in RETIRED_CODES:
         print(f"{wanted}: retired. {RETIRED_CODES[wanted]}")
     else:
-        near = nearest(wanted, [*(each.code for each in all_rules()), *CLAIM_KINDS])
-        hint = f"did you mean {near}?" if near else "see `k3 gate rules` and `k3 gate claims`"
-        raise UsageError(f"there is no rule or claim {one_line(code, 80)}; {hint}")
+        near = nearest(wanted, [*(each.code for each in all_rules()), *CLAIM_KINDS, *(each.term for each in words())])
+        hint = f"did you mean {near}?" if near else "see `k3 gate rules`, `k3 gate claims` and docs/glossary.md"
+        raise UsageError(f"there is no rule, claim or word {one_line(code, 80)}; {hint}")
 
 
 def _wrapped(label: str, text: str) -> str:

@@ -1,0 +1,48 @@
+"""The words are explained, found however they are spelled, and used by the documents that need them."""
+
+from pathlib import Path
+
+import pytest
+
+from gate.explain.documents import GLOSSARY
+from gate.explain.glossary import find_word, glossary_markdown, words
+from harness.cli import run
+from reports.engines import ENGINES
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_document_is_in_step_with_the_words() -> None:
+    assert (ROOT / GLOSSARY).read_text(encoding="utf-8") == glossary_markdown(), (
+        "run `python -m gate.explain.documents`"
+    )
+
+
+def test_words_are_in_order_and_each_is_explained_once() -> None:
+    terms = [word.term.lower() for word in words()]
+    assert terms == sorted(terms)
+    spellings = [text.lower() for word in words() for text in (word.term, *word.also)]
+    assert len(spellings) == len(set(spellings))
+    assert all(word.means.endswith(".") for word in words())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["oracle", "arm", "null", "NIAH", "DFlash", "f_theta", "F-Theta", "K/V", "sink", "window", "speculative decoding",
+     "drafter", "acceptance", "prefill", "decode", "parity", "needle", "A/A band", "claim", "verdict", "admissible",
+     "withheld", "invalid", "in distribution", "coupon", "fused", "ablate", "identity"],
+)  # fmt: skip
+def test_whatever_a_run_prints_is_found(text: str) -> None:
+    assert find_word(text) is not None
+
+
+def test_a_word_that_there_is_not_is_none() -> None:
+    assert find_word("") is None
+    assert find_word(next(iter(ENGINES)) + "x") is None
+
+
+def test_a_word_is_explained_like_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["gate", "explain", "Oracle"]) == 0
+    assert capsys.readouterr().out.startswith("oracle: The plain model")
+    assert run(["gate", "explain", "orakle"]) == 64
+    assert "did you mean oracle?" in capsys.readouterr().err
