@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from reports.records.codec_rows import ArmSample, OracleSample
 from reports.records.kv_memory import MemoryTable
 from reports.records.measurement import AuditedStream, Measurement, Pause
-from reports.records.plan import Resume, Warmup
+from reports.records.plan import Resume
 from reports.records.record import Name, Record
 from reports.report import Report, describe_invalid
 from reports.untrusted.files import MAX_BYTES
@@ -46,20 +46,19 @@ class Resumed(Record):
     resume: Resume
 
 
-class WarmedUp(Record):
-    """An arm was warmed up before the first timed run."""
-
-    line: Literal["warm_up"] = "warm_up"
-    warmup: Warmup
-
-
 class MeasuredRow(Record):
-    """One timed run of an arm; with a pause in it, it counts for nothing and was measured again."""
+    """One run of an arm. A warm-up counts for nothing, nor does a row with a pause in it, which was measured again."""
 
     line: Literal["row"] = "row"
     arm: Name
     row: Measurement
+    warm_up: Literal[True] | None = None
     pause: Pause | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Figures are made of it. The one place that tells such rows."""
+        return not self.warm_up and self.pause is None
 
 
 class MeasuredSample(Record):
@@ -69,6 +68,11 @@ class MeasuredSample(Record):
     oracle: OracleSample
     codecs: tuple[ArmSample, ...]
     pause: Pause | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Figures are made of it."""
+        return self.pause is None
 
 
 class Audited(Record):
@@ -86,7 +90,7 @@ class Computed(Record):
     memory: MemoryTable
 
 
-Entry = Begun | Resumed | WarmedUp | MeasuredRow | MeasuredSample | Audited | Computed
+Entry = Begun | Resumed | MeasuredRow | MeasuredSample | Audited | Computed
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(
     Annotated[Entry, Field(discriminator="line")], config=ConfigDict(defer_build=True)
 )

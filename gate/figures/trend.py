@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Iterable
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gate.figures.rates import decode_rate, rate_of
 
@@ -54,19 +54,26 @@ def _timed_runs(arm: Arm, metric: str) -> list[TimedRun]:
     return points[:: -(-len(points) // MOST_ROWS)] if points else points
 
 
-def prefill_costs(arm: Arm) -> list[float]:
-    """Prefill seconds a prompt token, in the order of the runs; rows that do not record them are left out."""
+class Cost(NamedTuple):
+    """What a run cost a token, in seconds, and the process that it ran in."""
+
+    process: int
+    seconds: float
+
+
+def prefill_costs(arm: Arm) -> list[Cost]:
+    """Prefill a prompt token, in the order of the runs; rows that do not record it are left out."""
     return [
-        row.prefill_s / row.prompt_tokens
+        Cost(row.process, row.prefill_s / row.prompt_tokens)
         for row in _in_order(arm.measurements)
         if row.prefill_s is not None and row.prompt_tokens
     ]
 
 
-def decode_costs(arm: Arm) -> list[float]:
-    """Decode seconds a token, in the order of the runs; rows that do not record them are left out."""
-    rates = [decode_rate(row) for row in _in_order(arm.measurements)]
-    return [1 / rate for rate in rates if rate is not None]
+def decode_costs(arm: Arm) -> list[Cost]:
+    """Decode a token, in the order of the runs; rows that do not record it are left out."""
+    rates = [(row.process, decode_rate(row)) for row in _in_order(arm.measurements)]
+    return [Cost(process, 1 / rate) for process, rate in rates if rate is not None]
 
 
 def _in_order(rows: Iterable[Measurement]) -> list[Measurement]:

@@ -39,6 +39,14 @@ def _all(report: Report) -> Iterator[tuple[str, object]]:
         yield from _workload(report.workload)
     if report.plan is not None:
         yield from _plan(report.plan)
+        yield "warm-ups", _warm_ups(report)
+
+
+def _warm_ups(report: Report) -> int | None:
+    """Rows measured as warm-ups, or what a report of old states of them."""
+    stated = report.plan.warmups if report.plan is not None else None
+    rows = [len(arm.warm_ups) for arm in report.arms if arm.warm_ups is not None]
+    return sum(rows) if rows or stated is None else sum(one.runs for one in stated)
 
 
 def _workload(workload: WorkloadInfo) -> Iterator[tuple[str, object]]:
@@ -91,7 +99,6 @@ def _plan(plan: PlanInfo) -> Iterator[tuple[str, object]]:
     yield "repeats", plan.repeats
     yield "processes", plan.processes
     yield "timed runs", len(plan.order) if plan.order is not None else None
-    yield "warm-ups", sum(warmup.runs for warmup in plan.warmups) if plan.warmups is not None else None
     yield "new tokens at most", plan.max_new_tokens
     yield "prefill chunk", plan.prefill_chunk
     yield "complete", plan.complete

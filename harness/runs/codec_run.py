@@ -90,7 +90,7 @@ def _done(journal: Journal) -> int:
     """Samples that the journal has already: the first ones, with every arm."""
     assert journal.skeleton.kv_quant is not None
     names = [arm.name for arm in journal.skeleton.kv_quant.arms]
-    found = [entry for entry in journal.of(MeasuredSample) if entry.pause is None]
+    found = [entry for entry in journal.of(MeasuredSample) if entry.counts]
     for number, entry in enumerate(found):
         if entry.oracle.sample != number or [codec.arm for codec in entry.codecs] != names:
             raise OutputError(f"{journal.path}: its samples are not the first of this run; choose another --out")

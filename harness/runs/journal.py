@@ -114,7 +114,7 @@ class Journal:
 
 def measured(entries: Iterable[Entry]) -> int:
     """Timed runs, or samples of a codec run, that count."""
-    return sum(isinstance(entry, MeasuredRow | MeasuredSample) and entry.pause is None for entry in entries)
+    return sum(isinstance(entry, MeasuredRow | MeasuredSample) and entry.counts for entry in entries)
 
 
 def read_journal(out: Path) -> Lines | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from reports.journal import Audited, Computed, Entry, MeasuredRow, MeasuredSample, Resumed, WarmedUp
+from reports.journal import Audited, Computed, Entry, MeasuredRow, MeasuredSample, Resumed
 from reports.records.codec_rows import KvQuantResult, PausedSample
 from reports.records.measurement import Arm, AuditedStream, Measurement, PausedRow, StreamAudit
 from reports.records.plan import Run
@@ -20,7 +20,6 @@ def measured_report(skeleton: Report, entries: Sequence[Entry]) -> Report:
     if skeleton.kv_quant is not None:
         samples = [entry for entry in entries if isinstance(entry, MeasuredSample)]
         return skeleton.replace(plan=plan, kv_quant=_with_samples(skeleton.kv_quant, samples))
-    warmups = {entry.warmup.arm: entry.warmup for entry in entries if isinstance(entry, WarmedUp)}
     rows = [entry for entry in entries if isinstance(entry, MeasuredRow)]
     arms = [_with_rows(arm, rows) for arm in skeleton.arms]
     audits = _audits(arms, (entry for entry in entries if isinstance(entry, Audited)))
@@ -28,14 +27,14 @@ def measured_report(skeleton: Report, entries: Sequence[Entry]) -> Report:
     return skeleton.replace(
         memory=computed.memory if computed is not None else None,
         arms=tuple(arm.replace(stream_audit=_audit(arm, audits)) for arm in arms),
-        plan=plan.replace(order=tuple(runs(entries)), warmups=tuple(warmups.values())),
+        plan=plan.replace(order=tuple(runs(entries))),
     )
 
 
 def runs(entries: Iterable[Entry]) -> Iterator[Run]:
     """The timed runs that count, in order."""
     for entry in entries:
-        if isinstance(entry, MeasuredRow) and entry.pause is None:
+        if isinstance(entry, MeasuredRow) and entry.counts:
             yield row_of(entry.arm, entry.row)
 
 
@@ -60,7 +59,8 @@ def _stream(arm: Arm, row: Measurement) -> Stream:
 def _with_rows(arm: Arm, entries: Iterable[MeasuredRow]) -> Arm:
     own = [entry for entry in entries if entry.arm == arm.name]
     return arm.replace(
-        measurements=tuple(entry.row for entry in own if entry.pause is None),
+        measurements=tuple(entry.row for entry in own if entry.counts),
+        warm_ups=tuple(entry.row for entry in own if entry.warm_up),
         paused=tuple(PausedRow(row=entry.row, pause=entry.pause) for entry in own if entry.pause is not None),
     )
 
@@ -84,7 +84,7 @@ def _audit(arm: Arm, known: dict[Stream, AuditedStream]) -> StreamAudit | None:
 
 
 def _with_samples(result: KvQuantResult, entries: Sequence[MeasuredSample]) -> KvQuantResult:
-    counted = [entry for entry in entries if entry.pause is None]
+    counted = [entry for entry in entries if entry.counts]
     rows = [{codec.arm: codec.row for codec in entry.codecs} for entry in counted]
     oracle = tuple(entry.oracle for entry in counted)
     return result.replace(

@@ -21,10 +21,10 @@ from harness.runs.loaded_models import LoadedModels, load_models
 from harness.runs.measured_report import distinct_streams, measured_report, row_of, runs
 from harness.runs.new_report import new_report
 from harness.runs.output_lock import writing
-from reports.journal import Audited, Computed, MeasuredRow, WarmedUp
+from reports.journal import Audited, Computed, MeasuredRow
 from reports.records.kv_memory import ArmMemory, MemoryTable
 from reports.records.measurement import Arm, Measurement, StopReason
-from reports.records.plan import PlanInfo, Run, Warmup
+from reports.records.plan import PlanInfo, Run
 from reports.report import Report
 from workloads.base import Prompt, StopPolicy, Workload
 
@@ -84,9 +84,7 @@ def _measure_left(prepared: Prepared, process: int, journal: Journal, progress: 
         cold = [arm for arm in plan.arms if any(one.arm == arm.name for one in left)]
         for number, arm in enumerate(cold):
             progress(number, len(cold), f"warming up {arm.name}: runs that are not timed{shown}")
-            warmup = _warm_up(prepared, arm)
-            if not done:
-                journal.append(WarmedUp(warmup=warmup))
+            _warm_up(prepared, arm, process, journal)
         for order, one in enumerate(left, start=done):
             progress(order, len(planned), f"{one.arm}, sample {one.sample}, repeat {one.repeat}{shown}")
             _measure_once(prepared, one, order, journal, watch)
@@ -99,7 +97,7 @@ def _shown(plan: RunPlan, process: int) -> str:
 
 def _done(journal: Journal, planned: Sequence[Run]) -> int:
     """Timed runs that the journal has already: the first ones, each with its stream."""
-    rows = [entry.row for entry in journal.of(MeasuredRow) if entry.pause is None]
+    rows = [entry.row for entry in journal.of(MeasuredRow) if entry.counts]
     whole = all(row.order == place and row.token_ids for place, row in enumerate(rows))
     if not whole or list(runs(journal.entries)) != list(planned[: len(rows)]):
         raise OutputError(f"{journal.path}: its rows are not the first of this run; choose another --out")
@@ -162,30 +160,26 @@ def _describe(arm: ArmPlan, engine: Engine) -> Arm:
     )
 
 
-def _warm_up(prepared: Prepared, arm: ArmPlan) -> Warmup:
-    """Run the shapes that will be timed once: a whole first prompt, then single tokens."""
-    prompt = prepared.prompts[(arm.prompt_set, 0)]
-    engine = prepared.engines[arm.name]
-    session = engine.prefill(prompt.tokens)
-    block = engine.drafter.block_size or 1 if engine.drafter is not None else 1
-    for _ in engine.decode(session, DecodeLimit(WARMUP_TOKENS * block, {})):
-        pass
-    chunk = prepared.plan.preset.prefill_chunk
-    shapes = {min(chunk, len(prompt.tokens)), len(prompt.tokens) % chunk or chunk, 1, block}
-    return Warmup(arm=arm.name, runs=1, shapes=tuple(sorted(shapes)))
+def _warm_up(prepared: Prepared, arm: ArmPlan, process: int, journal: Journal) -> None:
+    """Run the shapes that will be timed once: a whole first prompt, then blocks. The row counts for nothing."""
+    drafter = prepared.engines[arm.name].drafter
+    block = drafter.block_size or 1 if drafter is not None else 1
+    one = Run(arm=arm.name, sample=0, repeat=0, process=process)
+    row = _measure(prepared, one, None, DecodeLimit(WARMUP_TOKENS * block, {}))
+    journal.append(MeasuredRow(arm=arm.name, row=row, warm_up=True))
 
 
 def _measure_once(prepared: Prepared, one: Run, order: int, journal: Journal, watch: PauseWatch) -> None:
     """Measure a run until no pause falls into it, warming up anew after one; what it fell into is kept, too."""
     watch.measure(
-        lambda: _measure(prepared, one, order),
+        lambda: _measure(prepared, one, order, prepared.limit),
         lambda row, pause: journal.append(MeasuredRow(arm=one.arm, row=row, pause=pause)),
-        lambda: _warm_up(prepared, prepared.arm(one.arm)),
+        lambda: _warm_up(prepared, prepared.arm(one.arm), one.process, journal),
     )
 
 
-def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
-    """One timed run: prefill, decode, and what the engine counted after each.
+def _measure(prepared: Prepared, one: Run, order: int | None, limit: DecodeLimit) -> Measurement:
+    """One run: prefill, decode, and what the engine counted after each. A warm-up has no `order` among timed runs.
 
     Decode is timed from the first token's being known to the last one's. Counting what prefill left falls into it in
     every arm alike; it reads shapes and sums, and no engine waits for anything there.
@@ -198,7 +192,7 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
     first_known = now()
     after_prefill = engine.stats(session)
     blocks: list[Block] = []
-    for block in engine.decode(session, prepared.limit):
+    for block in engine.decode(session, limit):
         blocks.append(block)
     end = now()
     stats = engine.stats(session)
@@ -215,7 +209,7 @@ def _measure(prepared: Prepared, one: Run, order: int) -> Measurement:
         token_ids=tuple(tokens),
         text=text,
         correct=prompt.scored(text),
-        stop_reason=_stop_reason(tokens, prepared.limit),
+        stop_reason=_stop_reason(tokens, limit),
         restoration_active=after_prefill.restored_positions > 0,
         restored_positions=stats.restored_positions,
         evicted_positions=stats.evicted_positions,

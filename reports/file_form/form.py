@@ -17,6 +17,7 @@ Json = Any
 COLUMNS: dict[str, type[Record]] = {
     "plan.order": Run,
     "arms.*.measurements.*.speculation.rounds": BlockRecord,
+    "arms.*.warm_ups.*.speculation.rounds": BlockRecord,
     "arms.*.paused.*.row.speculation.rounds": BlockRecord,
     "memory.arms.*.layers": LayerMemory,
     "kv_quant.oracle.*.energies": LayerEnergy,

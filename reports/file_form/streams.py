@@ -32,6 +32,8 @@ def share_streams(arm: dict[str, Json]) -> dict[str, Json]:
         return {"stream": number} | {name: value for name, value in row.items() if name not in stream}
 
     rows = {"measurements": [shared(row) for row in arm["measurements"]]}
+    if "warm_ups" in arm:
+        rows["warm_ups"] = [shared(row) for row in arm["warm_ups"]]
     if "paused" in arm:
         rows["paused"] = [paused | {"row": shared(paused["row"])} for paused in arm["paused"]]
     others = {name: value for name, value in arm.items() if name not in rows}
@@ -68,8 +70,11 @@ def spread_streams(arm: dict[str, Json], room: Room, field: str) -> None:
 
 
 def _rows(arm: dict[str, Json], field: str) -> Iterator[tuple[str, Json]]:
-    """The rows that count and those that a pause broke, each with its place."""
-    yield from ((f"{field}.measurements.{place}", row) for place, row in enumerate(arm["measurements"]))
+    """The rows that count, warm-ups, and those that a pause broke, each with its place."""
+    for name in ("measurements", "warm_ups"):
+        rows = arm.get(name)
+        for place, row in enumerate(rows if isinstance(rows, list) else ()):
+            yield f"{field}.{name}.{place}", row
     paused = arm.get("paused")
     for place, one in enumerate(paused if isinstance(paused, list) else ()):
         if isinstance(one, dict):

@@ -188,6 +188,11 @@ class Arm(Record):
         None, description="stages: prefill and decode timed apart by the same events in every arm"
     )
     measurements: tuple[Measurement, ...]
+    warm_ups: tuple[Measurement, ...] | None = Field(
+        None,
+        description="Rows measured before the timed ones of each process, with no place among them: they count for "
+        "nothing but that the arm was warm; none in reports from before warm-ups were rows",
+    )
     paused: tuple[PausedRow, ...] | None = Field(
         None, description="Rows that count for nothing, since a pause broke them; none if nobody watched for pauses"
     )

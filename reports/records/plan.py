@@ -91,7 +91,7 @@ class Run(Record):
 
 
 class Warmup(Record):
-    """Untimed runs of one arm before its first timed one, over the shapes that are timed."""
+    """Reports of old: untimed runs of one arm before its first timed one, as stated. Now `Arm.warm_ups` are rows."""
 
     arm: Name
     runs: Count

@@ -154,3 +154,13 @@ def without_arm(report: Report, name: str) -> Report:
     """`report` without an arm, its rows and its place in the order; orders numbered anew."""
     report = only_runs(report, lambda run: run.arm != name)
     return report.replace(arms=tuple(arm for arm in report.arms if arm.name != name))
+
+
+def in_processes(report: Report) -> Report:
+    """The same rows, each repeat measured in a process of its own; the order is that of the repeats, not of a seed."""
+    plan = report.plan
+    assert plan is not None
+    for name in [arm.name for arm in report.arms]:
+        report = edit_rows(report, name, lambda row: row.replace(process=row.repeat, repeat=0))
+    order = tuple(run.replace(process=run.repeat, repeat=0) for run in plan.order or ())
+    return set_plan(report, repeats=1, processes=plan.repeats, order=order, order_seed=None)

@@ -18,12 +18,11 @@ from reports.journal import (
     MeasuredRow,
     MeasuredSample,
     Resumed,
-    WarmedUp,
     decode,
     encode,
 )
 from reports.records.measurement import Arm, AuditedStream, Measurement, Pause
-from reports.records.plan import Resume, Warmup
+from reports.records.plan import Resume
 from reports.report import Report
 from tests.gate.honest import Setup, honest_kv_quant
 
@@ -38,7 +37,7 @@ def entries() -> list[Entry]:
     row = Measurement(sample=0, repeat=0, order=0, text='a "line"\n\u2028 and another', token_ids=(1, 2), decode_s=0.1)
     return [
         Begun(report=REPORT),
-        WarmedUp(warmup=Warmup(arm="one", runs=1, shapes=(1, 8))),
+        MeasuredRow(arm="one", row=Measurement(sample=0, repeat=0, token_ids=(1,)), warm_up=True),
         MeasuredRow(arm="one", row=row, pause=Pause(asleep_s=3.5, stops=0)),
         MeasuredRow(arm="one", row=row),
         Resumed(resume=RESUME),
@@ -77,7 +76,7 @@ def test_what_is_written_is_read_again() -> None:
 
 def test_every_line_is_one_json_object() -> None:
     kinds = [json.loads(line)["line"] for line in DATA.splitlines()]
-    assert kinds == ["run", "warm_up", "row", "row", "resume", "sample", "audit"]
+    assert kinds == ["run", "row", "row", "row", "resume", "sample", "audit"]
 
 
 @given(st.integers(0, len(DATA)))

@@ -11,6 +11,7 @@ from gate.rulebook.rule import Example, Fault, Finding
 from reports.records.constants import OWN
 
 if TYPE_CHECKING:
+    from reports.records.plan import PlanInfo
     from reports.report import Report
 
 _OPTIONS = ("samples", "repeats", "processes", "seed", "max_new_tokens", "prefill_chunk")
@@ -109,12 +110,7 @@ def _planned(view: ReportView) -> Iterator[Fault]:
         yield Fault("created_at", "is not in UTC", made.isoformat(), "UTC")
     if plan is None:
         return
-    warmed = [one.arm for one in plan.warmups or ()]
-    for name in sorted(set(warmed)) if view.report.arms else ():
-        if name not in view.arms or warmed.count(name) > 1:
-            message = f"{name!r} was warmed up {warmed.count(name)} times over, in a report with {len(view.arms)} arms"
-            yield Fault("plan.warmups", message, name, "each arm once")
-            break
+    yield from _warmed(view, plan)
     runs = sum(len(arm.measurements) for arm in view.report.arms)
     places = [resume.order for resume in plan.resumes]
     late = bool(view.report.arms) and any(place > runs for place in places)  # codecs and parity count otherwise
@@ -129,3 +125,20 @@ def _planned(view: ReportView) -> Iterator[Fault]:
         )
     if plan.prefill_chunk == 0:
         yield Fault("plan.prefill_chunk", "chunks of 0 tokens", "0", "at least 1")
+
+
+def _warmed(view: ReportView, plan: PlanInfo) -> Iterator[Fault]:
+    """What the plan of old states of warm-ups, and the rows that they are now."""
+    stated = [one.arm for one in plan.warmups or ()]
+    for name in sorted(set(stated)) if view.report.arms else ():
+        if name not in view.arms or stated.count(name) > 1:
+            message = f"{name!r} was warmed up {stated.count(name)} times over, in a report with {len(view.arms)} arms"
+            yield Fault("plan.warmups", message, name, "each arm once")
+            break
+    processes = plan.processes or 1
+    for arm in view.report.arms:
+        for row in arm.warm_ups or ():
+            if row.order is not None or row.process >= processes:
+                place = f"has place {row.order} among timed runs, in process {row.process} of {processes}"
+                yield Fault("warm_ups", f"a warm-up of {arm.name} {place}", str(row.order), "no place, in a process")
+                break

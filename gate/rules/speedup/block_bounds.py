@@ -87,7 +87,7 @@ def verify_fast(view: ReportView, claim: Claim) -> Iterator[Finding]:
         return
     said = [row.speculation for row in both[0].measurements if row.speculation is not None]
     verified = median_of(block.verify_s for one in said for block in one.rounds or ())
-    step = median_of(decode_costs(both[1]))
+    step = median_of(cost.seconds for cost in decode_costs(both[1]))
     if verified is not None and step is not None and verified < MIN_VERIFY_STEPS.value * step:
         yield Finding(
             f"{claim.arm}: verifies a block in {verified:.4g} s, a step of {both[1].name} takes {step:.4g} s; at least "

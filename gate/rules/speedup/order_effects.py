@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, pairs_of, ratio_of
@@ -17,6 +17,7 @@ from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
+    from reports.records.measurement import Arm, Measurement
 
 
 @claim_rule(
@@ -109,31 +110,58 @@ MIN_TIMED_RUNS = Threshold(
 @claim_rule(
     "SPEEDUP_WARMUP",
     title="A first run that paid for the others",
-    catches=f"A first run of the arm or its baseline that took over {WARMUP_OUTLIER.value:g} times the median of "
-    "its other runs, a token, with no warm-up of that arm recorded.",
+    catches=f"A first run of the arm or its baseline in a process that took over {WARMUP_OUTLIER.value:g} times the "
+    "median of its other runs, a token, with no warm-up of that arm recorded in that process. A warm-up that says "
+    "something else than the timed rows of its prompt is none.",
     why="The first run compiles, allocates and reads weights from disk: 143 s a block, then 0.3.",
-    fix="Warm every arm up over the shapes that are timed, and record it (`plan.warmups`).",
+    fix="Warm every arm up in every process over the shapes that are timed, and keep those rows (`warm_ups`).",
     blocks=RATIOS,
     example=Example(bad="the first run takes 9 s, the others 3 s", good="a recorded warm-up, then 3 s in every run"),
     thresholds=(WARMUP_OUTLIER, MIN_TIMED_RUNS),
 )
 def warmup(view: ReportView, claim: Claim) -> Iterator[Finding]:
-    """The first run is an outlier and nothing warmed the arm up."""
-    plan = view.report.plan
-    warmed = {one.arm for one in (plan.warmups if plan is not None else None) or () if one.runs > 0}
+    """The first run of a process is an outlier and nothing warmed the arm up in it."""
     for arm in compared_arms(view, claim) or ():
-        if arm.name in warmed:
-            continue
+        cold = {row.process for row in arm.measurements} - _warm(view, arm)
         for stage, costs in (("prefill_s", trend.prefill_costs(arm)), ("decode_s", trend.decode_costs(arm))):
-            if len(costs) < MIN_TIMED_RUNS.value:
-                continue
-            usual = statistics.median(costs[1:])
-            if costs[0] > WARMUP_OUTLIER.value * usual > 0:
-                yield Finding(
-                    f"{arm.name}: its first run took {costs[0] / usual:.3g} times the median of the others, a token, "
-                    "and no warm-up is recorded",
-                    arm=arm.name,
-                    field=stage,
-                    found=f"{costs[0] / usual:.3g}",
-                    allowed=f"at most {WARMUP_OUTLIER.value:g}, or a warm-up",
-                )
+            for process in sorted(cold) if len(costs) >= MIN_TIMED_RUNS.value else ():
+                yield from _paid(arm, stage, costs, process)
+
+
+def _warm(view: ReportView, arm: Arm) -> set[int]:
+    """Processes in which the arm was warmed up: by a row that says what a timed one of its prompt says.
+
+    Reports from before warm-ups were rows had one process, and state that there was a warm-up.
+    """
+    if arm.warm_ups is None:
+        plan = view.report.plan
+        stated = (plan.warmups if plan is not None else None) or ()
+        return {0} if any(one.arm == arm.name and one.runs > 0 for one in stated) else set()
+    timed = {row.sample: row for row in arm.measurements}
+    return {row.process for row in arm.warm_ups if row.sample in timed and _same_run(row, timed[row.sample])}
+
+
+def _same_run(row: Measurement, timed: Measurement) -> bool:
+    """Prompt and loop are the same, and so are the tokens as far as both go."""
+    ours, theirs = row.token_ids or (), timed.token_ids or ()
+    both = min(len(ours), len(theirs))
+    alike = (row.prompt_digest, row.decode_loop) == (timed.prompt_digest, timed.decode_loop)
+    return alike and both > 0 and ours[:both] == theirs[:both]
+
+
+def _paid(arm: Arm, stage: str, costs: Sequence[trend.Cost], process: int) -> Iterator[Finding]:
+    place = next((place for place, cost in enumerate(costs) if cost.process == process), None)
+    if place is None:
+        return
+    first = costs[place].seconds
+    usual = statistics.median(cost.seconds for at, cost in enumerate(costs) if at != place)
+    if first > WARMUP_OUTLIER.value * usual > 0:
+        within = f" of process {process}" if len({cost.process for cost in costs}) > 1 else ""
+        yield Finding(
+            f"{arm.name}: its first run{within} took {first / usual:.3g} times the median of the others, a token, and "
+            "no warm-up is recorded",
+            arm=arm.name,
+            field=stage,
+            found=f"{first / usual:.3g}",
+            allowed=f"at most {WARMUP_OUTLIER.value:g}, or a warm-up",
+        )

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from harness.base.errors import OutputError
 from harness.runs.journal import Journal, read_journal, refuse_taken, remove_leftovers, settle
 from harness.runs.measured_report import measured_report
-from reports.journal import Entry, MeasuredRow, WarmedUp, journal_of
+from reports.journal import Entry, MeasuredRow, journal_of
 from reports.records.measurement import Measurement, Pause
-from reports.records.plan import Warmup
 from reports.report import load_report, write_report
 from tests.harness.runs.skeletons import OTHER, provenance, skeleton
 
@@ -24,6 +23,7 @@ def row(arm: str, sample: int, order: int, pause: Pause | None = None) -> Measur
     return MeasuredRow(arm=arm, row=measured, pause=pause)
 
 
+WARM_UP = MeasuredRow(arm="one", row=Measurement(sample=0, repeat=0, token_ids=(0, 7)), warm_up=True)
 ROWS = [row("one", 0, 0), row("two", 0, 1), row("two", 1, 2), row("one", 1, 3)]
 
 
@@ -80,11 +80,11 @@ def test_the_report_is_written_once_and_the_journal_goes(tmp_path: Path) -> None
 
 def test_a_run_without_a_row_leaves_nothing(tmp_path: Path) -> None:
     with Journal.open(skeleton(), tmp_path / "r.json") as journal:
-        journal.append(WarmedUp(warmup=Warmup(arm="one", runs=1, shapes=(1,))))
+        journal.append(WARM_UP)
     assert os.listdir(tmp_path) == []
 
 
-LINES = [WarmedUp(warmup=Warmup(arm="one", runs=1, shapes=(1,))), *ROWS]
+LINES = [WARM_UP, *ROWS]
 
 
 @given(st.data())
@@ -98,13 +98,13 @@ def test_cut_anywhere_the_run_goes_on_with_every_whole_row(
     journal_of(out).write_bytes(whole[:cut])
     kept = LINES[: whole[:cut].count(b"\n") - 1]
     with Journal.open(skeleton(), out) as journal:
-        found = [entry for entry in journal.entries if isinstance(entry, WarmedUp | MeasuredRow)]
+        found = [entry for entry in journal.entries if isinstance(entry, MeasuredRow)]
         assert found == kept
         for entry in LINES[len(kept) :]:
             journal.append(entry)
     lines = read_journal(out)
     assert lines is not None
-    assert [entry for entry in lines.entries if isinstance(entry, WarmedUp | MeasuredRow)] == LINES
+    assert [entry for entry in lines.entries if isinstance(entry, MeasuredRow)] == LINES
 
 
 def test_a_damaged_line_is_refused_with_the_remedy_and_nothing_is_lost(tmp_path: Path) -> None:

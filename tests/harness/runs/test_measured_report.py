@@ -1,14 +1,16 @@
 """From the lines of a journal to a report: rows in their arms, audits with their streams, what counts and what not."""
 
 from harness.runs.measured_report import distinct_streams, measured_report, runs
-from reports.journal import Audited, Entry, MeasuredRow, MeasuredSample, Resumed, WarmedUp
+from reports.journal import Audited, Entry, MeasuredRow, MeasuredSample, Resumed
 from reports.records.codec_rows import ArmSample
 from reports.records.measurement import Pause
-from reports.records.plan import Resume, Warmup
+from reports.records.plan import Resume
 from reports.report import Report
 from tests.gate.honest import Setup, honest_kv_quant, measured_niah
 
 NIAH = measured_niah(Setup(samples=3, repeats=2))
+assert NIAH.plan is not None
+NIAH = NIAH.replace(plan=NIAH.plan.replace(warmups=None))
 CODECS = honest_kv_quant(Setup(samples=3, repeats=1)).replace(claims=(), gate=None)
 PAUSE = Pause(asleep_s=12.0, stops=0)
 
@@ -31,13 +33,12 @@ def lines(report: Report) -> list[Entry]:
         if arm.stream_audit is not None
         for stream in arm.stream_audit.streams
     ]
-    warmups = [WarmedUp(warmup=warmup) for warmup in report.plan.warmups or ()]
-    return [*warmups, *sorted(rows, key=lambda one: one.row.order or 0), *audits]
+    return [*sorted(rows, key=lambda one: one.row.order or 0), *audits]
 
 
 def watched(report: Report) -> Report:
-    """The report as of a run that watched for pauses, and had none."""
-    return report.replace(arms=tuple(arm.replace(paused=()) for arm in report.arms))
+    """The report as of a run that watched for pauses, and had none, and noted no warm-up."""
+    return report.replace(arms=tuple(arm.replace(paused=(), warm_ups=()) for arm in report.arms))
 
 
 def test_what_was_written_down_is_the_report() -> None:
@@ -74,11 +75,17 @@ def test_a_paused_row_is_kept_and_counts_for_nothing() -> None:
     assert not any(paused.values())
 
 
-def test_an_arm_that_was_warmed_up_by_two_processes_is_told_once() -> None:
-    """The first process was killed before its first row."""
-    warmups = [WarmedUp(warmup=Warmup(arm=arm, runs=1, shapes=(1,))) for arm in ("oracle", "ablate", "oracle")]
-    made = measured_report(bare(NIAH), [*warmups, *lines(NIAH.replace(plan=NIAH.plan.replace(warmups=())))])
-    assert [warmup.arm for warmup in made.plan.warmups or ()] == ["oracle", "ablate"]
+def test_warm_ups_are_kept_apart_and_change_nothing() -> None:
+    """Also those of a process that was killed before its first row."""
+    first = [entry for entry in lines(NIAH) if isinstance(entry, MeasuredRow)][:2]
+    warm_ups = [one.replace(row=one.row.replace(order=None, decode_s=99.0), warm_up=True) for one in (*first, first[0])]
+    made = measured_report(bare(NIAH), [*warm_ups, *lines(NIAH)])
+    kept = {arm.name: arm.warm_ups for arm in made.arms}
+    assert kept.pop(first[0].arm) == (warm_ups[0].row, warm_ups[2].row)
+    assert kept.pop(first[1].arm) == (warm_ups[1].row,)
+    assert set(kept.values()) == {()}
+    bare_again = tuple(arm.replace(warm_ups=()) for arm in made.arms)
+    assert made.replace(arms=bare_again) == measured_report(bare(NIAH), lines(NIAH))
 
 
 def test_codec_samples_go_to_their_arms() -> None:

@@ -17,9 +17,15 @@ from tests.gate.honest import Setup, measured_code, measured_kv_quant, measured_
 PAUSE = Pause(asleep_s=30.0, stops=0)
 
 
-def with_paused_rows(report):
-    """The report of a run in which every arm had a pause, or every sample of a codec run."""
-    arms = tuple(arm.replace(paused=(PausedRow(row=arm.measurements[0], pause=PAUSE),)) for arm in report.arms)
+def with_rows_apart(report):
+    """The report of a run in which every arm was warmed up and had a pause, or every sample of a codec run."""
+    arms = tuple(
+        arm.replace(
+            paused=(PausedRow(row=arm.measurements[0], pause=PAUSE),),
+            warm_ups=(arm.measurements[0].replace(order=None, decode_s=9.0),),
+        )
+        for arm in report.arms
+    )
     result = report.kv_quant
     if result is not None:
         codecs = tuple(ArmSample(arm=arm.name, row=arm.samples[0]) for arm in result.arms)
@@ -31,7 +37,7 @@ PLAIN = [
     build(Setup(samples=2, repeats=2, suts=("identity",)))
     for build in (measured_niah, measured_code, measured_parity, measured_kv_quant)
 ]
-REPORTS = [*PLAIN, with_paused_rows(PLAIN[1]), with_paused_rows(PLAIN[3])]
+REPORTS = [*PLAIN, with_rows_apart(PLAIN[1]), with_rows_apart(PLAIN[3])]
 
 
 def written(report):
@@ -51,9 +57,10 @@ def test_what_is_written_fits_the_schema(report):
     assert list(jsonschema.Draft202012Validator(report_schema()).iter_errors(written(report))) == []
 
 
-def test_a_paused_row_names_the_stream_of_the_row_that_was_measured_again():
+def test_rows_that_do_not_count_name_the_streams_of_those_that_do():
     arm = written(REPORTS[4])["arms"][0]
     assert arm["paused"][0]["row"]["stream"] == arm["measurements"][0]["stream"]
+    assert arm["warm_ups"][0]["stream"] == arm["measurements"][0]["stream"]
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind)

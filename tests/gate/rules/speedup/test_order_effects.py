@@ -1,8 +1,13 @@
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
+from gate.judging.judge import conclude
+from reports.records.measurement import Arm, Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.edits import edit_rows, scale, set_plan, set_rows
+from tests.gate.edits import edit_arm, edit_rows, in_processes, scale, set_plan, set_rows
 from tests.gate.honest import Setup, measured_code
 
 CLAIM = "decode_speedup/native"
@@ -62,3 +67,57 @@ def test_a_recorded_warm_up_is_enough_and_one_of_no_runs_is_none() -> None:
     others = tuple(warmup for warmup in report.plan.warmups if warmup.arm != "oracle")
     assert ask("SPEEDUP_WARMUP", set_plan(report, warmups=others), CLAIM)
     assert ask("SPEEDUP_WARMUP", report.replace(plan=None), CLAIM)
+
+
+def warmed(report: Report, **changes: Any) -> Report:
+    """A report of now: in every process, the first row of each arm is there once more, as a warm-up."""
+    assert report.plan is not None
+    report = report.replace(plan=report.plan.replace(warmups=None))
+    for name in [arm.name for arm in report.arms]:
+        report = edit_arm(report, name, lambda arm: arm.replace(warm_ups=tuple(_first_rows(arm, changes))))
+    return report
+
+
+def _first_rows(arm: Arm, changes: dict[str, Any]) -> Iterator[Measurement]:
+    for process in sorted({row.process for row in arm.measurements}):
+        row = next(row for row in arm.measurements if row.process == process)
+        assert row.token_ids is not None
+        yield row.replace(**({"order": None, "token_ids": row.token_ids[:5]} | changes))
+
+
+def test_warm_ups_are_rows_of_every_process() -> None:
+    report = in_processes(cold(quiet(), 3.0, decode=True))
+    assert not ask("SPEEDUP_WARMUP", warmed(report), CLAIM)
+    late = edit_rows(report, "oracle", lambda row: row.replace(decode_s=3 * (row.decode_s or 0)), where=is_late)
+    assert not ask("SPEEDUP_WARMUP", warmed(late), CLAIM)
+    unwarmed = edit_arm(
+        warmed(late), "oracle", lambda arm: arm.replace(warm_ups=tuple(w for w in arm.warm_ups or () if not w.process))
+    )
+    (finding,) = ask("SPEEDUP_WARMUP", unwarmed, CLAIM)
+    assert "oracle: its first run of process 2 took" in finding.message
+
+
+def is_late(row: Measurement) -> bool:
+    return (row.process, row.sample) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"token_ids": (1, 2, 3)}, {"token_ids": ()}, {"decode_loop": "other"}, {"prompt_digest": None}]
+)
+def test_a_warm_up_of_something_else_is_none(changes: dict[str, Any]) -> None:
+    report = in_processes(cold(quiet(), 3.0, decode=True))
+    assert ask("SPEEDUP_WARMUP", warmed(report, **changes), CLAIM)
+
+
+def test_a_warm_up_with_a_place_among_the_timed_runs_contradicts_the_plan() -> None:
+    report = in_processes(quiet())
+    assert not ask("PLAN_CONTRADICTED", warmed(report))
+    assert ask("PLAN_CONTRADICTED", warmed(report, order=3))
+    assert ask("PLAN_CONTRADICTED", warmed(report, process=7))
+
+
+def test_no_figure_is_made_of_a_warm_up() -> None:
+    report = quiet()
+    slow = warmed(report, decode_s=1000.0, prefill_s=1000.0, e2e_s=2000.0, correct=False, kv_bytes_prefill=1)
+    named = {claim.name: claim.model_dump() for claim in conclude(report).claims}
+    assert {claim.name: claim.model_dump() for claim in conclude(slow).claims} == named

@@ -7,7 +7,7 @@ from reports.records.measurement import Mismatch, Restoration
 from tests.gate.asking import ask
 from tests.gate.cases.bases import code
 from tests.gate.cases.streams import two_ties
-from tests.gate.edits import edit_arm, edit_first_row, set_first_row, set_rows, set_verifier
+from tests.gate.edits import edit_arm, edit_first_row, in_processes, set_first_row, set_rows, set_verifier
 from tests.gate.honest import Setup, measured_code
 from tests.gate.rules.streams.audited_streams import CODE, NIAH, audited
 
@@ -162,19 +162,6 @@ def test_coarser_formats_tie_often():
 def test_lossy_arms_say_other_things_by_design():
     report = edit_arm(two_ties(REPORT), "fused_ngram", lambda arm: arm.replace(restoration=restoring()))
     assert not ask("STREAM_TIES", report)
-
-
-def in_processes(report):
-    """The same rows, each repeat measured in a process of its own."""
-    for name in [arm.name for arm in report.arms]:
-        report = edit_arm(
-            report,
-            name,
-            lambda arm: arm.replace(
-                measurements=tuple(row.replace(process=row.repeat, repeat=0) for row in arm.measurements)
-            ),
-        )
-    return report
 
 
 @pytest.mark.parametrize("name", ["oracle", "oracle_again", "fused_ngram"])

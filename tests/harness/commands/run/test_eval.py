@@ -60,6 +60,11 @@ def test_a_run_writes_evidence_that_says_what_was_done(
     assert {arm.name: len(arm.measurements) for arm in report.arms} == {
         "oracle": 3, "oracle_again": 3, "identity": 3, "ablate": 3, "needle_free": 3
     }  # fmt: skip
+    for arm in report.arms:
+        (warm_up,), first = arm.warm_ups or (), next(row for row in arm.measurements if row.sample == 0)
+        assert warm_up.order is None
+        assert (warm_up.prompt_digest, warm_up.decode_loop) == (first.prompt_digest, first.decode_loop)
+        assert (warm_up.token_ids or ())[:4] == (first.token_ids or ())[:4]
     oracle, identity, ablate = (arm_of(report, name) for name in ("oracle", "identity", "ablate"))
     for theirs, ours in zip(oracle.measurements, identity.measurements, strict=True):
         assert ours.token_ids == theirs.token_ids
@@ -95,10 +100,10 @@ def test_json_is_one_document_and_nothing_else(model: Path, tmp_path: Path, caps
 
 
 def kept(out: Path) -> dict[Run, Any]:
-    """The rows in the journal beside `out`."""
+    """The timed rows in the journal beside `out`."""
     lines = read_journal(out)
     assert lines is not None
-    rows = [entry for entry in lines.entries if isinstance(entry, MeasuredRow)]
+    rows = [entry for entry in lines.entries if isinstance(entry, MeasuredRow) and entry.counts]
     found = {row_of(entry.arm, entry.row): entry.row for entry in rows}
     assert len(found) == len(rows)
     return found
@@ -110,6 +115,7 @@ def timeless(report: Report) -> dict[str, Any]:
     document["provenance"]["argv"] = None
     document["plan"]["resumes"] = None
     for arm in document["arms"]:
+        arm["warm_ups"] = None
         for row in arm["measurements"]:
             for name in ("restoration_s", "aux_s", "prefill_s", "decode_s", "e2e_s", "peak_bytes"):
                 row[name] = None
@@ -159,7 +165,7 @@ def test_a_run_killed_again_and_again_ends_as_if_nothing_had_happened(
     """Killed in its first process, in its second and in its audits: every row is there once, the first one of each."""
     out = tmp_path / "r.json"
     first: dict[Run, Any] = {}
-    for lines in (9, 26, 44):
+    for lines in (9, 26, 48):
         whom: Any = "measuring" if lines % 2 else "command"
         stopped = killed(lines, signal.SIGKILL, arguments(model, out, *TWICE), whom)
         assert stopped.returncode == (3 if whom == "measuring" else -signal.SIGKILL), stopped.stderr
@@ -196,7 +202,7 @@ measure, rows = timed_process._measure, 0
 
 def stopped(*arguments):
     global rows
-    rows += 1
+    rows += arguments[2] is not None  # its place among timed runs, which a warm-up has none of
     if rows == 3:
         os.killpg(0, signal.SIGSTOP)
     return measure(*arguments)
