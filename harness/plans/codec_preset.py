@@ -6,8 +6,7 @@ from pydantic import Field, field_validator
 
 from harness.base.errors import UsageError
 from harness.engines.codec_names import parse_codec
-from harness.plans.plan import Plan
-from harness.plans.planned_arms import PlannedArm
+from harness.plans.plan import Plan, PlannedArm
 from harness.plans.preset import ArmName, BasePreset, LoadedPreset, NotesSpec
 from reports.engines import ORACLE
 from reports.records.record import Record

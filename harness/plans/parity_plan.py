@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from harness.base.errors import UsageError
-from harness.plans.plan import Plan
-from harness.plans.planned_arms import PlannedArm
+from harness.plans.plan import Plan, PlannedArm
 from harness.plans.preset import LoadedPreset, ParityPreset
 from reports.drafters import RECORDED
 

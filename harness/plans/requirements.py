@@ -10,6 +10,7 @@ from typing import Any
 from harness.base.errors import CannotRunError, ModelError, UsageError
 from harness.base.remedies import RUN_REMEDY, TORCH_REMEDY
 from harness.plans.preset import BasePreset, CodePreset, NamedModel, TimedPreset
+from harness.plans.report_size import fitting, share_of_room
 
 REMEDIES = {"mlx": RUN_REMEDY, "torch": TORCH_REMEDY}
 
@@ -32,6 +33,7 @@ def requirements_of(preset: BasePreset) -> tuple[Requirement, ...]:
         *(_package(name) for name in sorted(preset.packages())),
         *(one for name, roles in _by_name(preset.models()).items() for one in _model(name, roles)),
         *_own_prompts(preset),
+        *((_room(preset),) if isinstance(preset, TimedPreset) else ()),
     )
 
 
@@ -139,3 +141,13 @@ def _verification(name: str, folder: Path) -> Requirement:
     compared = identity is not None and load_faithfulness(identity) is not None
     problem = "" if compared else f"not done, so every claim will be withheld: k3 models verify {name}"
     return Requirement(f"comparison of {name} with its reference", problem, for_claims=True)
+
+
+def _room(preset: TimedPreset) -> Requirement:
+    """That what is measured can be read again, however long the streams and however short the blocks come out."""
+    share, what = share_of_room(preset), "a report that the gate reads"
+    if share <= 1:
+        return Requirement(what)
+    fits = fitting(preset)
+    remedy = f"lower {fits[0]} to {fits[1]} or less" if fits is not None else "ask less, in several runs"
+    return Requirement(what, f"its report could grow to {share:.1f} times what the gate reads: {remedy}")

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -194,7 +195,7 @@ def test_a_run_interrupted_before_its_first_row_leaves_nothing(model: Path, tmp_
 
 
 STOPPED_IN_A_ROW = """
-import os, signal, sys
+import os, pathlib, signal, sys
 from harness.cli import run
 from harness.runs import timed_process
 
@@ -204,6 +205,7 @@ def stopped(*arguments):
     global rows
     rows += arguments[2] is not None  # its place among timed runs, which a warm-up has none of
     if rows == 3:
+        pathlib.Path(__file__).with_suffix(".pid").write_text(str(os.getpid()))
         os.killpg(0, signal.SIGSTOP)
     return measure(*arguments)
 
@@ -211,6 +213,11 @@ timed_process._measure = stopped
 if __name__ == "__main__":
     sys.exit(run(sys.argv[1:]))
 """
+
+
+def is_stopped(pid: str) -> bool:
+    asked = subprocess.run(["ps", "-o", "stat=", "-p", pid], capture_output=True, text=True, check=True)
+    return asked.stdout.strip().startswith("T")
 
 
 def test_a_row_in_which_the_process_was_stopped_is_measured_again_and_both_are_kept(
@@ -229,6 +236,9 @@ def test_a_row_in_which_the_process_was_stopped_is_measured_again_and_both_are_k
     )
     _, status = os.waitpid(child.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status)
+    measuring = program.with_suffix(".pid").read_text()
+    while not is_stopped(measuring):  # one of the group may be stopped before the other
+        time.sleep(0.05)
     os.killpg(child.pid, signal.SIGCONT)
     assert child.wait() in (0, 2)
     report = load_report(out)
