@@ -58,15 +58,11 @@ def _lacking(report: Report) -> Iterator[str]:
         "workload.prompts": workload is not None and workload.prompts,
         "plan.digest": plan is not None and plan.digest,
     }
-<<<<<<< HEAD
     needed |= asked if report.kind not in UNTIMED_KINDS else {}
-    for name in ("order", "warmups", "stop", "max_new_tokens", "prefill_chunk") if report.arms and plan else ():
-=======
     warm = bool(report.arms) and all(arm.warm_ups is not None for arm in report.arms)
     if report.arms and plan and not warm:  # reports of old state it of the plan
         needed["plan.warmups"] = plan.warmups is not None
     for name in ("order", "stop", "max_new_tokens", "prefill_chunk") if report.arms and plan else ():
->>>>>>> d79f40c (Keep warm-ups as rows of every process, part of no figure, and take the gate's word for a warm arm from them alone)
         needed[f"plan.{name}"] = getattr(plan, name) is not None
     yield from (field for field, recorded in needed.items() if not recorded)
 
