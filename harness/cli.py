@@ -121,6 +121,11 @@ COMMANDS: dict[str, Command | Group] = {
                 "harness.commands.bridge.request",
                 "Push a request for a preset's report as a branch; your own branch and files stay as they are.",
             ),
+            "run": Command(
+                "harness.commands.bridge.run",
+                "Answer the requests on the remote, the oldest first, one at a time; runs the code of the commits they "
+                "name.",
+            ),
             "status": Command(
                 "harness.commands.bridge.status",
                 "List the requests on the remote: waiting, claimed by an executor, or answered.",

@@ -3,14 +3,14 @@
 Branches are listed and their commits fetched without writing a ref, so that a kill leaves no lock of git's behind.
 """
 
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.bridge.git import NETWORK_SECONDS, Repository
+from harness.bridge.git import NETWORK_SECONDS, GitError, Repository
 from harness.bridge.manifest import MANIFEST, MANIFEST_LIMIT, Request, RequestError, parse_request
 from harness.bridge.names import PREFIX, RequestName, name_of
-from harness.bridge.results import CLAIM, RESULT_FOLDER
+from harness.bridge.results import CLAIM, RESULT, RESULT_FOLDER
 from harness.bridge.trees import FILE, KINDS, changes, parents, read_blob, size_of
 
 State = Literal["waiting", "claimed", "answered"]
@@ -45,15 +45,25 @@ def list_requests(repository: Repository, remote: str) -> dict[RequestName, str]
 
 
 def bring(repository: Repository, remote: str, wanted: dict[RequestName, str]) -> None:
-    """Fetch the branches whose newest commits are not here.
+    """Fetch the branches whose newest commits are not here; one with unsound objects stays away, the others come.
 
     Raises:
-        GitError: the remote does not answer, or sends what is no sound object.
+        GitError: the remote does not answer.
     """
     missing = [name for name, commit in wanted.items() if repository.commit(commit) is None]
     refs = [f"refs/heads/{name.branch}" for name in missing]
+    try:
+        _fetch(repository, remote, refs)
+    except GitError:
+        list_requests(repository, remote)
+        for ref in refs:
+            with suppress(GitError):
+                _fetch(repository, remote, [ref])
+
+
+def _fetch(repository: Repository, remote: str, refs: list[str]) -> None:
+    options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
     if refs:
-        options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
         repository.git("fetch", *options, "--", remote, *refs, seconds=NETWORK_SECONDS)
 
 
@@ -76,9 +86,9 @@ def exchange_of(repository: Repository, name: RequestName, head: str) -> Exchang
         GitError: a commit is not here.
     """
     below, result = head, None
-    if _answers(repository, below):
+    if _changes_file(repository, below, RESULT_FOLDER + RESULT):
         result, below = below, parents(repository, below)[0]
-    if _claims(repository, below):
+    if _changes_file(repository, below, CLAIM):
         return Exchange(name, head, parents(repository, below)[0], below, result)
     return Exchange(name, head, below, None, result)
 
@@ -110,23 +120,11 @@ def read_request(repository: Repository, name: RequestName, commit: str) -> Requ
     return request
 
 
-def _answers(repository: Repository, commit: str) -> bool:
-    return _adds(repository, commit, lambda path: path.startswith(RESULT_FOLDER))
-
-
-def _claims(repository: Repository, commit: str) -> bool:
-    return _adds(repository, commit, lambda path: path == CLAIM)
-
-
-def _adds(repository: Repository, commit: str, expected: Callable[[str], bool]) -> bool:
-    """The commit has one parent, and adds plain files at expected paths and nothing else."""
+def _changes_file(repository: Repository, commit: str, path: str) -> bool:
+    """The commit has one parent and writes a file there. Whether it does more, `fetch` asks: an executor that did not
+    know its own answer again, whatever a hostile request holds, would answer for ever."""
     above = parents(repository, commit)
-    if len(above) != 1:
-        return False
-    changed = changes(repository, above[0], commit)
-    return bool(changed) and all(
-        change.letter == "A" and change.after.mode == FILE and expected(change.after.path) for change in changed
-    )
+    return len(above) == 1 and any(change.after.path == path for change in changes(repository, above[0], commit))
 
 
 def _asked_at(repository: Repository, commit: str) -> int:

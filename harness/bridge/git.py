@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,13 @@ class GitError(CannotRunError):
     """Git did not do what was asked; the message is its last line."""
 
 
+class RemoteError(GitError):
+    """Nor did the remote: it may be gone for a while."""
+
+
+_REMOTE_COMMANDS = ("fetch", "push", "ls-remote")
+
+
 @dataclass(frozen=True)
 class Repository:
     """A clone. Its own config counts, since it is its owner's; the system's and the user's do not."""
@@ -65,8 +73,9 @@ class Repository:
         """What `git arguments` prints. `given` is its input, `more` goes into its environment.
 
         Raises:
-            GitError: it failed, took longer than `seconds`, or is not installed.
+            GitError: it failed, took longer than `seconds`, or is not installed; RemoteError if a remote was asked.
         """
+        failed = RemoteError if arguments[0] in _REMOTE_COMMANDS else GitError
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _ENVIRONMENT | dict(more or {})
         try:
@@ -85,10 +94,10 @@ class Repository:
         except BaseException as error:
             _end(process)
             if isinstance(error, subprocess.TimeoutExpired):
-                raise GitError(f"git {arguments[0]}: no answer in {seconds} s") from error
+                raise failed(f"git {arguments[0]}: no answer in {seconds} s") from error
             raise
         if process.returncode:
-            raise GitError(f"git {arguments[0]}: {_last_line(told)}")
+            raise failed(f"git {arguments[0]}: {_last_line(told)}")
         return out
 
     def text(self, *arguments: str, seconds: int = LOCAL_SECONDS) -> str:
@@ -122,7 +131,8 @@ def open_repository(folder: Path) -> Repository:
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
     """Git and what it started, ssh for one."""
-    os.killpg(process.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 

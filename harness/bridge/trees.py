@@ -16,11 +16,12 @@ KINDS = {LINK: "a symbolic link", SUBMODULE: "a submodule"}
 
 @dataclass(frozen=True)
 class Entry:
-    """A file in a commit."""
+    """A file in a commit; `size` in bytes where it was asked for."""
 
     mode: str
     blob: str
     path: str
+    size: int = 0
 
 
 def entries(repository: Repository, commit: str) -> list[Entry]:
@@ -29,7 +30,7 @@ def entries(repository: Repository, commit: str) -> list[Entry]:
     Raises:
         GitError: there is no such commit.
     """
-    listed = repository.git("ls-tree", "-r", "-z", "--full-tree", commit)
+    listed = repository.git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
     return [_entry(line) for line in listed.split(b"\0") if line]
 
 
@@ -119,5 +120,5 @@ def commit_files(
 
 def _entry(line: bytes) -> Entry:
     told, _, path = line.decode("utf-8", "surrogateescape").partition("\t")
-    mode, _, blob = told.split(" ")[:3]
-    return Entry(mode, blob, path)
+    mode, _, blob, *size = told.split()
+    return Entry(mode, blob, path, int(size[0]) if size and size[0].isdigit() else 0)
