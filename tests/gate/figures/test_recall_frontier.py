@@ -1,10 +1,10 @@
 """Recall against bytes: which arms are points, and what stands on both axes."""
 
 import pytest
+from gate.render.page.chart import svg
 
 from gate.figures.recall_frontier import EXACT_ALONE, F_THETA, frontier
 from gate.render.page import frontier_chart as shown
-from gate.render.page.chart import svg
 from tests.gate.edits import set_rows
 from tests.gate.honest import Setup, measured_niah
 

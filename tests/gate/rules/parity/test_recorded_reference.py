@@ -13,6 +13,7 @@ from gate.rules.parity.shown_parity import parity_key, parity_shown
 from harness.plans.preset import ParityPreset
 from harness.plans.preset_file import load_preset, preset_names
 from reports.drafters import RECORDED as RECORDED_KIND
+from reports.known_models import KNOWN_WEIGHTS
 from reports.records.drafter_parity import ParityBlock, ParityResult, Recording
 from reports.records.plan import prompts_digest
 from reports.records.provenance import Package
@@ -61,7 +62,10 @@ def recorded_parity() -> Report:
         for prompt, stream in zip(report.workload.prompts, RECORDED.streams, strict=True)
     )
     weights = {"verifier": RECORDED.verifier, "drafter": RECORDED.drafter}
-    models = tuple(model.replace(weights=weights[model.role]) for model in report.provenance.models)
+    models = tuple(
+        model.replace(weights=weights[model.role], id=KNOWN_WEIGHTS[weights[model.role]])
+        for model in report.provenance.models
+    )
     workload = report.workload.replace(prompts=prompts)
     return report.replace(
         workload=workload.replace(digest=prompts_digest(workload.prompts)),
