@@ -140,7 +140,7 @@ def evidence_of(data: bytes, path: Path) -> Evidence:
     try:
         document = parse_foreign_numbers(data)
     except StrictJsonError as error:
-        return Evidence(path, _no_document(data, path, str(error)), digest)
+        return _not_json(data, path, str(error), digest)
     source = Source(document.value, document.lines, digest, document.no_number)
     importer = importer_of(source)
     if importer is not None:
@@ -150,6 +150,13 @@ def evidence_of(data: bytes, path: Path) -> Evidence:
     if document.no_number is not None and _looks_like_report(document.value):
         return Evidence(path, Unreadable(document.no_number, could_not_open=False), digest)
     return _own(path, document.value, data, digest)
+
+
+def _not_json(data: bytes, path: Path, problem: str, digest: str) -> Evidence:
+    """A log or a terminal's text of another tool; else a file of which nothing can be said."""
+    source = Source(data.decode("utf-8", "replace"), lines=False, file_digest=digest, text=True)
+    importer = importer_of(source)
+    return _foreign(path, source, importer) if importer else Evidence(path, _no_document(data, path, problem), digest)
 
 
 def _no_document(data: bytes, path: Path, problem: str) -> Outcome:

@@ -15,6 +15,9 @@ from reports.report import Report
 from reports.retractions import Retraction
 from reports.untrusted.one_line import one_line
 
+NOT_RECORDED = "not recorded:"
+"""How importers begin the note on what their format lacks."""
+
 
 def judge_evidence(
     evidence: Evidence, retractions: Sequence[Retraction] = (), parity: frozenset[str] = frozenset()
@@ -43,7 +46,20 @@ def judge_evidence(
 
 def _of_report(evidence: Evidence, judgement: Judgement) -> JudgedFile:
     file = _file(evidence, judgement.verdict, judgement.violations)
-    return replace(file, claims=judgement.claims, reasons=judgement.reasons, headlines=judgement.headlines)
+    reason = _imported(judgement.report) if judgement.report.imported is not None else None
+    return replace(
+        file, claims=judgement.claims, reasons=judgement.reasons, headlines=judgement.headlines, reason=reason
+    )
+
+
+def _imported(report: Report) -> str | None:
+    """What another tool's file lacks to be evidence, in the words of its importer."""
+    imported = report.imported
+    if imported is None:
+        return None
+    lacking = "; ".join(note for note in imported.notes if note.startswith(NOT_RECORDED))
+    told = f" ({lacking})" if lacking else ""
+    return one_line(f"measured by another tool, so it can be audited and not cited{told}; measure with `k3 eval`", 600)
 
 
 def _legacy(

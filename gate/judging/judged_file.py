@@ -17,7 +17,8 @@ class JudgedFile:
     """A file, what it was taken for, and what may be said of it.
 
     `source` is `k3`, the name of an importer, or none where that cannot be told; `opened` is false when the file
-    system did not hand the file over, so that nothing could be judged. `reason` says why a file is taken for no report.
+    system did not hand the file over, so that nothing could be judged. `reason` says why a file is taken for no
+    report, or what one of another tool lacks.
     """
 
     path: str

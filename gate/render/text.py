@@ -29,6 +29,8 @@ def file_lines(file: JudgedFile) -> Iterator[tuple[Span, ...]]:
     """One file: its verdict, its violations, its headlines, and what is withheld."""
     path = one_line(file.path, 1000)
     yield (path, "bold"), (": ", ""), (file.state, _STATE_STYLES.get(file.state, "dim")), (_described(file), "dim")
+    if file.kind is not None and file.reason is not None:
+        yield ("  ", ""), (one_line(file.reason, 1000), "dim")
     yield from map(violation_line, file.violations)
     yield from claim_lines(file)
 

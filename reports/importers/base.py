@@ -1,6 +1,7 @@
 """What every importer of a foreign format is made of."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,8 @@ class Foreign(BaseModel):
 
 @dataclass(frozen=True)
 class Source:
-    """A parsed file: one value, or (`lines`) the objects of a JSONL file; `file_digest` is of its bytes.
+    """A parsed file: one value, (`lines`) the objects of a JSONL file, or (`text`) what is no JSON; `file_digest` is of
+    its bytes.
 
     `no_number` says where a NaN or an infinity stood; each is a null in `value`, a figure that is missing.
     """
@@ -39,6 +41,7 @@ class Source:
     lines: bool
     file_digest: str
     no_number: str | None = None
+    text: bool = False
 
     @cached_property
     def digest(self) -> str:
@@ -106,6 +109,23 @@ def model_id(stated: str) -> str:
         return one_line(stated, 200)
     parts = [part for part in re.split(r"[/\\]", stated) if part not in ("", ".", "..", "~")]
     return one_line(parts[-1], 200) if parts else "unnamed"
+
+
+def distinct(labels: Iterable[str]) -> list[str]:
+    """Names of arms: the labels, each numbered from the second time that it stands there."""
+    seen: Counter[str] = Counter()
+    used: set[str] = set()
+    names = []
+    for label in labels:
+        name = first = one_line(label, 180) or "unnamed"
+        number = 1 + seen[first]
+        while name in used:
+            number += 1
+            name = f"{first}#{number}"
+        seen[first] = number - 1
+        used.add(name)
+        names.append(name)
+    return names
 
 
 def require(condition: bool, message: str) -> None:

@@ -12,6 +12,7 @@ from reports.importers.base import (
     ForeignFormatError,
     Importer,
     Source,
+    distinct,
     mark,
     model_id,
     parse_foreign,
@@ -23,7 +24,6 @@ from reports.records.plan import PlanInfo, PromptRecord, WorkloadInfo
 from reports.records.provenance import ModelInfo, Provenance
 from reports.records.record import Count, Name
 from reports.report import Report
-from reports.untrusted.one_line import one_line
 
 NOTES = (
     "every test is an arm of its own; no test is another's baseline, and none is the same work twice",
@@ -93,7 +93,9 @@ def _load(source: Source) -> Report:
             prompts=tuple(PromptRecord(sample=sample, token_count=test.n_prompt) for sample, test in enumerate(tests)),
         ),
         plan=PlanInfo(samples=1),
-        arms=tuple(_arm(sample, test, name) for sample, (test, name) in enumerate(_named(tests))),
+        arms=tuple(
+            _arm(sample, test, name) for sample, (test, name) in enumerate(zip(tests, _names(tests), strict=True))
+        ),
     )
 
 
@@ -106,14 +108,10 @@ def _parse(index: int, value: object) -> Test:
     return test
 
 
-def _named(tests: list[Test]) -> Iterator[tuple[Test, str]]:
-    """Tests with arm names: the label, with the model where there are several, numbered where two tests share it."""
+def _names(tests: list[Test]) -> list[str]:
+    """Names of the arms: the label, with the model where there are several."""
     several = len({test.model_filename for test in tests}) > 1
-    seen: dict[str, int] = {}
-    for test in tests:
-        name = one_line(f"{test.label} {model_id(test.model_filename)}" if several else test.label, 180)
-        seen[name] = seen.get(name, 0) + 1
-        yield test, name if seen[name] == 1 else f"{name}#{seen[name]}"
+    return distinct(f"{test.label} {model_id(test.model_filename)}" if several else test.label for test in tests)
 
 
 def _arm(sample: int, test: Test, name: str) -> Arm:

@@ -1,16 +1,19 @@
 """Every importer, in the order in which a file is offered to them. No two recognise the same file."""
 
-from reports.importers import dflash_mlx, llama_bench, spec_bench
+from reports.importers import dflash_mlx, llama_bench, lm_eval, mlperf, mlx_lm_benchmark, spec_bench
 from reports.importers.base import Importer, Source
 from reports.importers.k3_mac import (
+    cuda_needle_test,
     drafter_ports,
     fused_chat,
     gpu_bench,
     grpc_smokes,
+    multi_tenant,
     needle_test,
     platform_tests,
     quantised_cache,
 )
+from reports.importers.serving import guidellm, llama_benchy, sglang, vllm
 
 IMPORTERS: tuple[Importer, ...] = (
     needle_test.IMPORTER,
@@ -20,9 +23,18 @@ IMPORTERS: tuple[Importer, ...] = (
     gpu_bench.IMPORTER,
     grpc_smokes.IMPORTER,
     platform_tests.IMPORTER,
+    cuda_needle_test.IMPORTER,
+    multi_tenant.IMPORTER,
     dflash_mlx.IMPORTER,
     llama_bench.IMPORTER,
     spec_bench.IMPORTER,
+    mlx_lm_benchmark.IMPORTER,
+    lm_eval.IMPORTER,
+    mlperf.IMPORTER,
+    vllm.IMPORTER,
+    sglang.IMPORTER,
+    guidellm.IMPORTER,
+    llama_benchy.IMPORTER,
 )
 IMPORTER_NAMES = frozenset(importer.name for importer in IMPORTERS)
 FOREIGN_KINDS = (
@@ -32,6 +44,8 @@ FOREIGN_KINDS = (
     fused_chat.KIND,
     gpu_bench.KIND,
     *grpc_smokes.KINDS,
+    cuda_needle_test.KIND,
+    multi_tenant.KIND,
 )
 
 
