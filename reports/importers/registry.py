@@ -3,16 +3,14 @@
 from reports.importers import dflash_mlx, llama_bench, lm_eval, mlperf, mlx_lm_benchmark, spec_bench
 from reports.importers.base import Importer, Source
 from reports.importers.k3_mac import (
-    cuda_needle_test,
     drafter_ports,
     fused_chat,
-    gpu_bench,
     grpc_smokes,
-    multi_tenant,
     needle_test,
     platform_tests,
     quantised_cache,
 )
+from reports.importers.k3_mac.cuda import cuda_needle_test, gpu_bench, multi_tenant
 from reports.importers.serving import guidellm, llama_benchy, sglang, vllm
 
 IMPORTERS: tuple[Importer, ...] = (

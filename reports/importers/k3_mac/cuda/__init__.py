@@ -1,0 +1,1 @@
+"""The predecessor's kinds that ran on a GPU under CUDA."""
