@@ -97,6 +97,7 @@ def _hold(marker: Marker, cited: Cited) -> None:
     if claim is not None:
         _must_be_admitted(cited, claim)
         _must_have_unit(marker, claim)
+    _must_be_named(marker, claim)
     _must_agree(marker, value)
     if claim is not None and isinstance(marker.figure, PrintedShare):
         _must_count(marker.figure, claim, cited.report)
@@ -132,6 +133,47 @@ def _must_have_unit(marker: Marker, claim: Claim) -> None:
         return
     if figure.unit not in _CLAIM_UNITS[claim.unit]:
         raise StaleError("FIGURE_STALE", f"{figure.text} is shown, and the unit of {claim.name} is {claim.unit}")
+
+
+_NAMES: dict[str, tuple[str, ...]] = {
+    "interval": ("interval", " to "),
+    "leave_one_out": ("left out", "leaving", "without"),
+    "end_to_end": ("end to end",),
+    "ratio_of_totals": ("all tokens", "total"),
+    "groups": ("kind", "group", "template", "document"),
+    "prompts": ("prompt",),
+    "processes": ("process",),
+    "ratios": ("ratio",),
+    "p": ("chance", "p ="),
+    "committed_per_block": ("block",),
+    "by_position": ("position",),
+    "samples": ("prompt", "sample"),
+    "error_ratio": ("error",),
+    "error_interval": ("error", "interval"),
+}
+"""By field of a claim, words of which prose beside the figure must say one: a bound is no speed-up."""
+
+_RATIOS = ("end_to_end", "ratio_of_totals", "leave_one_out", "interval", "error_ratio", "error_interval")
+"""Fields that may be shown as so many times, once they are named."""
+
+
+def _must_be_named(marker: Marker, claim: Claim | None) -> None:
+    """What is cited as a ratio or a share is the value of a claim; any other figure of a claim is called what it is."""
+    unit = marker.figure.unit if isinstance(marker.figure, PrintedNumber) else ""
+    if claim is None:
+        if unit in ("x", "×", "times", "%", "percent"):
+            raise StaleError("FIGURE_STALE", f"{marker.figure.text} is shown, and {marker.pointer} is no claim's value")
+        return
+    field = steps(marker.pointer)[2]
+    if field == "value":
+        return
+    words = _NAMES.get(field, ())
+    said = any(word in marker.around.lower() for word in words)
+    if not said or (unit in ("x", "×", "times") and field not in _RATIOS):
+        wanted = f"; call it what it is ({' or '.join(word.strip() for word in words)})" if words and not said else ""
+        raise StaleError(
+            "FIGURE_STALE", f"{marker.figure.text} is shown, and {marker.pointer} is not its value{wanted}"
+        )
 
 
 def _must_agree(marker: Marker, value: float) -> None:

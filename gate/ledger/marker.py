@@ -13,6 +13,14 @@ _COMMENT = re.compile(r"<!--\s*k3\b(?P<colon>\s*:)?(?P<body>.*?)(?P<end>-->|\Z)"
 _BODY = re.compile(r"\s*(?P<path>\S+)\s+sha256:(?P<digest>[0-9a-f]{12,64})\s+(?P<pointer>/\S*)\s*\Z")
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 _CODE_SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?P<code>.*?)(?<!`)(?P=ticks)(?!`)")
+_BESIDE = 120
+"""Characters before and after a marker in which prose says what the figure is."""
+
+_FAR = 1000
+"""So many are looked at: other markers may stand between."""
+
+_COMMENTS = re.compile(r"<!--.*?(?:-->|\Z)|\A[^<]*-->", re.DOTALL)
+
 FORM = "<!-- k3: PATH sha256:HEX /POINTER -->, HEX at least 12 digits"
 
 
@@ -25,6 +33,8 @@ class Marker:
     path: str
     digest: str
     pointer: str
+    around: str
+    """The prose beside it: what it says the figure is."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +50,20 @@ def find_markers(text: str) -> Iterator[Marker | BrokenMarker]:
     prose = _without_code(text)
     for comment in _COMMENT.finditer(prose):
         line = prose.count("\n", 0, comment.start()) + 1
-        yield _read(comment, line, text[: comment.start()])
+        before, after = (
+            _COMMENTS.sub("", part) for part in (text[: comment.start()][-_FAR:], text[comment.end() :][:_FAR])
+        )
+        yield _read(comment, line, text[: comment.start()], f"{before[-_BESIDE:]} {after[:_BESIDE]}")
 
 
-def _read(comment: re.Match[str], line: int, before: str) -> Marker | BrokenMarker:
+def _read(comment: re.Match[str], line: int, before: str, around: str) -> Marker | BrokenMarker:
     body = _BODY.match(comment["body"]) if comment["colon"] and comment["end"] else None
     if body is None:
         return BrokenMarker(line, f"not of the form {FORM}")
     figure = printed_before(before)
     if figure is None:
         return BrokenMarker(line, "no figure stands directly before the marker")
-    return Marker(line, figure, body["path"], body["digest"], body["pointer"])
+    return Marker(line, figure, body["path"], body["digest"], body["pointer"], around)
 
 
 def _without_code(text: str) -> str:

@@ -13,7 +13,7 @@ from gate.figures.kv_memory import (
 )
 from gate.figures.rates import median_of
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import ReportView, drafts_by_model
+from gate.rulebook.report_view import ReportView, drafts_by_model, restoration_of
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import MEMORY_GAP
 
@@ -71,7 +71,8 @@ def _word(value: bool | None) -> str:
     "MEMORY_NOT_MEASURED",
     title="A saving nobody measured",
     catches="A memory claim with a row of the arm or of its baseline that lacks K/V bytes at the end of prefill or of "
-    "decode, or that does not say which of them are the context of the arm's drafter.",
+    "decode, that does not say which of them are the context of the arm's drafter, or of an f_theta that makes K/V "
+    "anew in every forward and does not say how many are the features it makes them from.",
     why="43.9 times less by formula, while the measured peak rose.",
     fix="Sum the bytes of the K/V arrays at the end of prefill and of decode, in every row of every arm.",
     blocks=("kv_saving",),
@@ -102,6 +103,11 @@ def not_measured(view: ReportView, claim: Claim) -> Iterator[Finding]:
             told = len(one.measurements) - len(untold)
             message = f"{one.name}: the context of its drafter was measured in {told} of {len(one.measurements)} rows"
             yield Finding(message, one.name, untold[0].sample, "drafter_bytes_prefill", str(told), "every row")
+        kept = one.restoration
+        anew = restoration_of(one).learned and not view.imported
+        if anew and kept is not None and kept.residency == "transient" and not kept.feature_bytes:
+            message = f"{one.name}: makes K/V anew from features, and says of no byte that it is one of them"
+            yield Finding(message, one.name, None, "restoration.feature_bytes", str(kept.feature_bytes), "over 0")
 
 
 @claim_rule(

@@ -47,7 +47,8 @@ def wider_formula(report: Report) -> Report:
         layer.replace(resident_positions=76, resident_bytes=76 * layer.bytes_per_token)
         for layer in table_of(report, "f_theta").layers
     )
-    total = sum(layer.resident_bytes for layer in layers)
+    features = table_of(report, "f_theta").feature_bytes or 0
+    total = sum(layer.resident_bytes for layer in layers) + features
     return edit_table(report, "f_theta", layers=layers, total_bytes=total, formula_matches_run=False)
 
 

@@ -6,8 +6,8 @@ from tests.gate.honest.setup import BYTES_PER_LAYER_TOKEN, LAYERS, SINK, WINDOW
 
 
 def kv_bytes(restoration: Restoration, tokens: int) -> int:
-    """Bytes of K/V in all layers after so many tokens."""
-    return LAYERS * BYTES_PER_LAYER_TOKEN * _positions(restoration, tokens)
+    """Bytes of K/V in all layers, and of features, after so many tokens."""
+    return LAYERS * BYTES_PER_LAYER_TOKEN * _positions(restoration, tokens) + (restoration.feature_bytes or 0) * tokens
 
 
 def memory_table(arm: Arm) -> ArmMemory:
@@ -16,6 +16,8 @@ def memory_table(arm: Arm) -> ArmMemory:
     assert longest.prompt_tokens is not None
     assert arm.restoration is not None
     positions = _positions(arm.restoration, longest.prompt_tokens)
+    kept = arm.restoration.feature_bytes
+    features = kept * longest.prompt_tokens if kept is not None else None
     layer_bytes = positions * BYTES_PER_LAYER_TOKEN
     return ArmMemory(
         arm=arm.name,
@@ -31,7 +33,8 @@ def memory_table(arm: Arm) -> ArmMemory:
             )
             for layer in range(LAYERS)
         ),
-        total_bytes=LAYERS * layer_bytes,
+        feature_bytes=features,
+        total_bytes=LAYERS * layer_bytes + (features or 0),
         full_kv_bytes=LAYERS * BYTES_PER_LAYER_TOKEN * longest.prompt_tokens,
         measured_bytes=longest.kv_bytes_prefill,
         formula_matches_run=True,

@@ -11,7 +11,7 @@ from tests.gate.honest.machine import model
 from tests.gate.honest.prompts import CODES, prompts_of
 from tests.gate.honest.recipes import Recipe, Stream, answer, native, oracles
 from tests.gate.honest.runs import assemble
-from tests.gate.honest.setup import F_THETA, SINK, WINDOW, Setup, digest
+from tests.gate.honest.setup import F_THETA, FEATURE_BYTES, SINK, WINDOW, Setup, digest
 
 _WRONG = ("the north gate", "a paper map", "the stone well", "the small tower", "a long rope", "the empty hall")
 
@@ -63,6 +63,7 @@ def bounded(mode: str, residency: str = "resident") -> Restoration:
             "eviction": "strict",
             "residency": residency if mode != "ablate" else None,
             "weights": digest(F_THETA) if mode == "f_theta" else None,
+            "feature_bytes": FEATURE_BYTES if mode == "f_theta" and residency == "transient" else None,
         }
     )
 

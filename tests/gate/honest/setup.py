@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 LAYERS = 30
 BYTES_PER_LAYER_TOKEN = 1536
+FEATURE_BYTES = 2304
+"""Of the hidden states that f_theta reads, a position."""
 SINK, WINDOW = 4, 64
 F_THETA = "f-theta-smollm2"
 PREFILL_S_PER_TOKEN = 0.0008

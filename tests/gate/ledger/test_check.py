@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gate.ledger.check import LedgerEntry, check_ledger, exit_code, prose_files
+from gate.ledger.pointer import resolve
 from gate.render.ledger_text import render_json, render_text
 from reports.content_digest import content_digest
 from reports.report import Report, report_bytes
@@ -85,7 +86,28 @@ def test_a_row_can_be_cited_and_an_interval(code: Repository) -> None:
     interval = code.pointer(SPEEDUP).replace("/value", "/interval")
     claim = next(claim for claim in code.report.claims if claim.name == SPEEDUP)
     assert claim.interval is not None
-    assert code.check(code.marked(f"{claim.interval.low:.3f}", f"{interval}/low")).problem is None
+    low = code.marked(f"{claim.interval.low:.3f}", f"{interval}/low")
+    assert code.check(f"The interval begins at {low}").problem is None
+
+
+@pytest.mark.parametrize("field", ["interval/high", "leave_one_out/1", "end_to_end", "ratio_of_totals", "prompts"])
+@pytest.mark.parametrize("unit", ["x", " times", ""])
+def test_no_bound_and_no_length_passes_for_a_speed_up(code: Repository, field: str, unit: str) -> None:
+    pointer = code.pointer(SPEEDUP).replace("/value", f"/{field}")
+    value = resolve(document(code.report), pointer)
+    assert code.check(code.marked(f"{value:.3f}{unit}", pointer)).problem == "FIGURE_STALE"
+
+
+def test_what_is_called_by_its_name_may_be_cited(code: Repository) -> None:
+    pointer = code.pointer(SPEEDUP).replace("/value", "/end_to_end")
+    value = resolve(document(code.report), pointer)
+    assert code.check(f"From end to end it is {code.marked(f'{value:.2f}x', pointer)}").problem is None
+
+
+def test_only_a_claim_is_shown_as_a_ratio_or_a_share(code: Repository) -> None:
+    assert code.check(code.marked("3", "/plan/repeats")).problem is None
+    for unit in ("x", " times", " %"):
+        assert code.check(code.marked(f"{3 if unit != ' %' else 300}{unit}", "/plan/repeats")).problem == "FIGURE_STALE"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 import pytest
 
 from reports.records.kv_memory import ArmMemory
+from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bases import f_theta
 from tests.gate.edits import edit_rows
+from tests.gate.honest.setup import FEATURE_BYTES
 from tests.gate.rules.memory.tables import CLAIM, by_formula, measured, table
 
 
@@ -45,7 +47,7 @@ def test_a_table_is_about_a_prompt_that_ran() -> None:
     longer = own(report).sequence_length * 100
     layers_bytes = sum(layer.bytes_per_token for layer in own(report).layers)
     stretched = table(report, sequence_length=longer, full_kv_bytes=longer * layers_bytes)
-    assert found("MEMORY_ANALYTIC_GAP", stretched, CLAIM) == [str(longer)]
+    assert str(longer) in found("MEMORY_ANALYTIC_GAP", stretched, CLAIM)
     assert ask("MEMORY_ANALYTIC_GAP", table(report, sample=7), CLAIM)
 
 
@@ -89,14 +91,20 @@ def test_the_oracle_holds_a_full_cache_of_the_tables_layers_and_a_step_of_room_a
         lambda row: row.replace(kv_bytes_prefill=-(-(row.prompt_tokens or 0) // 256) * 256 * 30 * 1536),
     )
     assert not ask("MEMORY_ANALYTIC_GAP", roomy, CLAIM)
+    features = own(report).feature_bytes or 0
     halved = tuple(
         layer.replace(bytes_per_token=768, resident_bytes=layer.resident_bytes // 2) for layer in own(report).layers
     )
     smaller = table(
         report,
         layers=halved,
-        total_bytes=own(report).total_bytes // 2,
+        total_bytes=(own(report).total_bytes - features) // 2 + features,
         full_kv_bytes=own(report).full_kv_bytes // 2,
     )
-    smaller = edit_rows(smaller, "f_theta", lambda row: row.replace(kv_bytes_prefill=(row.kv_bytes_prefill or 0) // 2))
+
+    def half(row: Measurement) -> Measurement:
+        own_features = FEATURE_BYTES * (row.prompt_tokens or 0)
+        return row.replace(kv_bytes_prefill=((row.kv_bytes_prefill or 0) - own_features) // 2 + own_features)
+
+    smaller = edit_rows(smaller, "f_theta", half)
     assert [finding.field for finding in ask("MEMORY_ANALYTIC_GAP", smaller, CLAIM)] == ["memory.full_kv_bytes"]
