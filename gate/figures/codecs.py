@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -139,14 +140,22 @@ def _paired(arm: CodecArm, reference: CodecArm | None) -> _Pairing | None:
     """The two on the prompts that both ran; none over fewer than a verdict needs."""
     theirs = {row.sample: row for row in (reference.samples if reference is not None else ())}
     pairs = [(row, theirs[row.sample]) for row in arm.samples if row.sample in theirs]
-    errors = [(row.sample, _error(row), _error(other)) for row, other in pairs]
-    cells = [PairedRepeat(str(sample), sample, 0, a / b) for sample, a, b in errors if a and b]
+    ratios = [(row.sample, _ratio(_error(row), _error(other))) for row, other in pairs]
+    cells = [PairedRepeat(str(sample), sample, 0, ratio) for sample, ratio in ratios if ratio is not None]
     estimate = estimate_ratio(cells)
     if estimate is None or len(cells) < MIN_CODEC_PROMPTS.value:
         return None
     twice = _asked_twice(arm, *([reference] if reference is not None else []))
     counts = [(_right(row, twice), _right(other, twice)) for row, other in pairs]
     return _Pairing(estimate, sum(a > b for a, b in counts), sum(a < b for a, b in counts))
+
+
+def _ratio(ours: float | None, theirs: float | None) -> float | None:
+    """Of two errors; none where one is unknown, nothing, or what no error can be."""
+    if ours is None or theirs is None or ours <= 0 or theirs <= 0:
+        return None
+    ratio = ours / theirs
+    return ratio if 0 < ratio < math.inf else None
 
 
 def _right(row: CodecSample, twice: bool) -> int:
