@@ -1,5 +1,5 @@
-"""INV-3 over many histories: random ones, split at random into appends and interleaved over eight sessions, must give the
-tokens of one append. Fails on the first that does not."""
+"""INV-3 over many histories: random ones, split at random into appends and interleaved over eight sessions, must give
+the tokens of one append. Ends with 1 if one does not."""
 
 import argparse
 import random

@@ -7,10 +7,11 @@ blocks of tokens until the limit or a stop token; `stats(session)` tells what wa
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from reports.engines import EngineKind
-from reports.records.measurement import DrafterInfo, Restoration, StopReason
+from reports.records.measurement import DrafterInfo, Restoration, RoundTrip, ServedBy, StopReason
+from reports.records.provenance import ModelInfo
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class SessionStats:
 
     `restored_positions` and `evicted_positions` count (layer, position) pairs. `restoration_s` and `aux_s` are
     seconds inside `prefill` that are not prefill proper. K/V bytes are summed from the arrays now resident;
-    `drafter_bytes` of them are the context of a drafter.
+    `drafter_bytes` of them are the context of a drafter. `round_trip` is of an engine that another process runs.
     """
 
     restored_positions: int
@@ -72,6 +73,7 @@ class SessionStats:
     kv_bytes: int
     fallbacks: tuple[str, ...]
     drafter_bytes: int = 0
+    round_trip: RoundTrip | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ class Held:
 class Engine(Protocol):
     """One way to run the verifier. An engine that cannot do what it was built for raises `EngineError`."""
 
-    kind: ClassVar[EngineKind]
+    @property
+    def kind(self) -> EngineKind: ...
 
     @property
     def restoration(self) -> Restoration: ...
@@ -104,6 +107,19 @@ class Engine(Protocol):
     def stats(self, session: Session) -> SessionStats:
         """What was counted so far; callable after prefill and after decode. Evaluates nothing and waits for nothing:
         it is called while decode's clock runs."""
+        ...
+
+
+@runtime_checkable
+class ServedEngine(Engine, Protocol):
+    """An engine that another process runs, which tells what it is; nothing of that was seen here."""
+
+    @property
+    def served_by(self) -> ServedBy: ...
+
+    @property
+    def models(self) -> tuple[ModelInfo, ...]:
+        """Models that it runs beside the verifier."""
         ...
 
 

@@ -9,7 +9,7 @@ import importlib
 from harness.base.errors import UsageError
 from harness.base.nearest import unknown
 from harness.engines.base import Engine, LoadedVerifier
-from harness.engines.spec import EngineSettings, misfit
+from harness.engines.spec import REMOTE, EngineSettings, misfit
 from reports import engines
 from reports.engines import ENGINES, EngineKind
 
@@ -40,6 +40,8 @@ def build(name: str, verifier: LoadedVerifier, settings: EngineSettings) -> Engi
         UsageError: no engine has that name, or it is none that does what `settings` ask.
         EngineError: the engine cannot do it on this verifier.
     """
+    if name == REMOTE:
+        return remote_engine(verifier, settings)
     if name not in ENGINES:
         raise UsageError(unknown("engine", name, ENGINES))
     fault = misfit(ENGINES[name], settings.restoration, settings.drafter)
@@ -47,6 +49,19 @@ def build(name: str, verifier: LoadedVerifier, settings: EngineSettings) -> Engi
         raise UsageError(fault)
     engine: Engine = engine_class(name)(verifier, settings)
     return engine
+
+
+def remote_engine(verifier: LoadedVerifier, settings: EngineSettings) -> Engine:
+    """The engine of the server that `settings` name.
+
+    Raises:
+        UsageError: they name none. EngineError: it serves another verifier, or is not there.
+    """
+    from harness.engines.remote.engine import RemoteEngine
+
+    if settings.remote is None:
+        raise UsageError(f"engine {REMOTE} needs the address of a server; set remote.address")
+    return RemoteEngine(verifier, settings.remote)
 
 
 def engine_class(name: str) -> type:

@@ -34,7 +34,24 @@ def one_of(what: str, choices: Collection[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
-EngineName = Annotated[str, one_of("engine", ENGINES)]
+REMOTE = "remote"
+"""An arm that another process runs. Its rows carry the engine that the server says it runs."""
+
+
+def _engine(name: str) -> str:
+    if name not in ENGINES and name != REMOTE:
+        raise ValueError(unknown("engine", name, (*ENGINES, REMOTE)))
+    return name
+
+
+EngineName = Annotated[str, AfterValidator(_engine)]
+
+
+class RemoteSpec(Record):
+    """Where a server of the session protocol is, and the file (mode 600) with its token."""
+
+    address: str = Field(min_length=3, max_length=300, description="HOST:PORT")
+    token_file: str | None = Field(None, max_length=1000)
 
 
 class RestorationSpec(Record):
@@ -110,6 +127,7 @@ class EngineSettings(Record):
     prefill_chunk: int = Field(512, ge=1)
     restoration: RestorationSpec = RestorationSpec()
     drafter: DrafterSpec | None = None
+    remote: RemoteSpec | None = None
 
 
 def misfit(engine: EngineKind, restoration: RestorationSpec, drafter: DrafterSpec | None) -> str | None:

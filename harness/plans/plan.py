@@ -5,7 +5,7 @@ from typing import Any
 
 from harness.base.errors import UsageError
 from harness.base.provenance import anonymous_setting
-from harness.engines.spec import DrafterSpec, RestorationSpec, misfit
+from harness.engines.spec import REMOTE, DrafterSpec, RestorationSpec, misfit
 from harness.plans.preset import ArmSpec, BasePreset, LoadedPreset, TimedPreset
 from reports.engines import ENGINES, NATIVE_BASELINE, ORACLE
 from reports.records.constants import NATIVE_BASELINE_LABEL
@@ -149,7 +149,9 @@ def make_plan(loaded: LoadedPreset) -> RunPlan:
 
 def _check(spec: ArmSpec, preset: TimedPreset) -> None:
     where = f"preset {preset.name}: arms.{spec.name}"
-    fault = misfit(ENGINES[spec.engine], spec, spec.drafter)
+    fault = _remote_fault(spec)
+    if fault is None and spec.engine != REMOTE:
+        fault = misfit(ENGINES[spec.engine], spec, spec.drafter)
     if fault is not None:
         raise UsageError(f"{where}: {fault}")
     if spec.engine == NATIVE_BASELINE.name and spec.label != NATIVE_BASELINE_LABEL:
@@ -180,3 +182,14 @@ def restoration_text(spec: RestorationSpec) -> str:
     residency = f" ({spec.residency})" if spec.residency is not None else ""
     bounds = f"exact layers {exact}, sink {spec.sink}, window {spec.window}, {spec.eviction}"
     return f"{spec.restoration}{maps}{residency}, {bounds}"
+
+
+def _remote_fault(spec: ArmSpec) -> str | None:
+    """Why an arm cannot be run by a server, or asks for one that it does not use."""
+    if spec.engine != REMOTE:
+        return f"remote is of engine {REMOTE} alone; leave it out" if spec.remote is not None else None
+    if spec.remote is None:
+        return f"engine {REMOTE} needs a server; set remote.address"
+    if spec.restoration != "none" or spec.drafter is not None:
+        return "the server decides who drafts and what is restored; leave out drafter and restoration"
+    return None

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from harness.engines.spec import DrafterSpec, Dtype, EngineName, ModelName, RestorationSpec, one_of
+from harness.engines.spec import DrafterSpec, Dtype, EngineName, ModelName, RemoteSpec, RestorationSpec, one_of
 from reports.drafters import DFLASH, DFLASH_TORCH, DRAFTERS, PYTHON, RECORDED
 from reports.records.record import Record
 from workloads.documents import Part
@@ -70,6 +70,7 @@ class ArmSpec(RestorationSpec):
     engine: EngineName
     label: str | None = Field(None, max_length=100, description="What the arm is presented as")
     drafter: DrafterSpec | None = None
+    remote: RemoteSpec | None = Field(None, description="Of engine remote: the server that runs the arm")
 
 
 class BasePreset(Record):

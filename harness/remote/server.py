@@ -1,8 +1,6 @@
 """A gRPC server around the service: where it listens, who may call, and how it ends."""
 
 import hmac
-import os
-import stat
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,8 +17,6 @@ from harness.remote.service import SessionService
 from harness.remote.servicer import Servicer
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-TOKEN_LIMIT = 4096
-SHORTEST_TOKEN = 16
 GRACE_S = 2.0
 SPARE_THREADS = 32
 """Beside one for each session that is held and one for each that generates."""
@@ -43,24 +39,6 @@ class Access:
     def tls(self) -> bool:
         """Whether the server proves who it is, and its clients, too."""
         return self.key is not None
-
-
-def read_token(path: Path) -> str:
-    """The token in a file that only its owner may read.
-
-    Raises:
-        CannotRunError: it cannot be read, others may read it, or it holds no token.
-    """
-    try:
-        if stat.S_IMODE(os.stat(path).st_mode) & 0o077:
-            raise CannotRunError(f"{path}: others may read this token; run `chmod 600 {path}`")
-        with path.open("rb") as file:
-            token = file.read(TOKEN_LIMIT + 1).decode("ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotRunError(f"{path}: no token can be read: {error}") from error
-    if not SHORTEST_TOKEN <= len(token) <= TOKEN_LIMIT or not token.isprintable():
-        raise CannotRunError(f"{path}: a token is {SHORTEST_TOKEN} to {TOKEN_LIMIT} printable characters in one line")
-    return token
 
 
 def check_address(address: str, access: Access) -> None:

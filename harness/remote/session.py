@@ -52,7 +52,8 @@ class ServedSession:
             watch = Stopwatch()
             self.history.append(tokens)
             yield from self._read_on(chunk, watch)
-            yield Appended(len(self.history), watch.total(READ), self.stats)
+            assert self._session is not None
+            yield Appended(len(self.history), watch.total(READ), self.stats, self._session.first_token)
 
     def generate(self, max_tokens: int, stop_tokens: Sequence[int], longest: int, chunk: int) -> Iterator[Frame | None]:
         """Frames of a generation. The history never grows beyond `longest`."""

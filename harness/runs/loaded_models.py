@@ -44,7 +44,10 @@ class LoadedModels:
         Raises:
             EngineError: it cannot do what the arm asks for on this verifier.
         """
-        settings = EngineSettings(prefill_chunk=prefill_chunk, restoration=arm.spec, drafter=arm.spec.drafter)
+        spec = arm.spec
+        settings = EngineSettings(
+            prefill_chunk=prefill_chunk, restoration=spec, drafter=spec.drafter, remote=spec.remote
+        )
         return build(arm.spec.engine, self.verifier, settings)
 
     def parity(self, preset: ParityPreset, prompts: Sequence[Sequence[int]], compared: Compared) -> ParityResult:

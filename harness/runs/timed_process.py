@@ -4,14 +4,14 @@ Measures only; what the rows are worth is for the gate, which this module does n
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.clock import now, to_nanoseconds
 from harness.base.errors import OutputError
 from harness.base.pauses import PauseWatch, watching
 from harness.base.progress import Progress
-from harness.engines.base import Block, DecodeLimit, Engine
+from harness.engines.base import Block, DecodeLimit, Engine, ServedEngine
 from harness.engines.speculation import speculation
 from harness.models.model_text import stop_rules
 from harness.plans.plan import ArmPlan, RunPlan
@@ -140,9 +140,9 @@ def skeleton(prepared: Prepared) -> Report:
         complete=False,
     )
     arms = tuple(_describe(arm, prepared.engines[arm.name]) for arm in prepared.plan.arms)
-    return new_report(
-        prepared.plan, prepared.loaded, prepared.workload, list(prepared.prompts.values()), info, arms=arms
-    )
+    told = [model for one in prepared.engines.values() if isinstance(one, ServedEngine) for model in one.models]
+    loaded = replace(prepared.loaded, models=tuple(dict.fromkeys((*prepared.loaded.models, *told))))
+    return new_report(prepared.plan, loaded, prepared.workload, list(prepared.prompts.values()), info, arms=arms)
 
 
 def _describe(arm: ArmPlan, engine: Engine) -> Arm:
@@ -156,6 +156,7 @@ def _describe(arm: ArmPlan, engine: Engine) -> Arm:
         drafter=engine.drafter,
         decode_loop=engine.kind.decode_loop,
         timing_scope="stages",
+        served_by=engine.served_by if isinstance(engine, ServedEngine) else None,
         measurements=(),
     )
 
@@ -218,11 +219,12 @@ def _measure(prepared: Prepared, one: Run, order: int | None, limit: DecodeLimit
         prefill_s=to_nanoseconds(first_known - start - stages),
         decode_s=to_nanoseconds(end - first_known),
         e2e_s=to_nanoseconds(end - start),
+        round_trip=stats.round_trip,
         decode_tokens=len(tokens) - 1,
         kv_bytes_prefill=after_prefill.kv_bytes,
         kv_bytes_decode=stats.kv_bytes,
         drafter_bytes_prefill=after_prefill.drafter_bytes if engine.drafter is not None else None,
-        peak_bytes=prepared.loaded.peak(),
+        peak_bytes=prepared.loaded.peak() if stats.round_trip is None else None,
         fallbacks=stats.fallbacks,
         decode_loop=engine.kind.decode_loop,
         speculation=speculation(blocks) if engine.drafter is not None else None,

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from reports.records.constants import LEAST_PAUSE_S
+from reports.records.provenance import Package
 from reports.records.record import Bytes, Count, Digest, Fraction, Name, Record, Seconds, TokenId
 from reports.restorations import RestorationMode
 
@@ -79,6 +80,21 @@ class Speculation(Record):
     rounds: tuple[BlockRecord, ...] | None = None
 
 
+class RoundTrip(Record):
+    """Of the times of a row, those that the server does not account for: messages, waiting, and sessions made."""
+
+    prefill_s: Seconds
+    decode_s: Seconds
+
+
+class ServedBy(Record):
+    """Who ran an arm in another process, as it told; nothing of it was seen."""
+
+    protocol: Name
+    device: Name | None = None
+    packages: tuple[Package, ...] = ()
+
+
 class Measurement(Record):
     """One arm on one sample, once."""
 
@@ -100,6 +116,9 @@ class Measurement(Record):
     prefill_s: Seconds | None = Field(None, description="Prompt to first token known, restoration and aux excluded")
     decode_s: Seconds | None = Field(None, description="First token known to last token known, drafting included")
     e2e_s: Seconds | None = None
+    round_trip: RoundTrip | None = Field(
+        None, description="Of prefill_s and decode_s, where another process ran the arm; both are the client's clocks"
+    )
     decode_tokens: Count | None = Field(None, description="Tokens that decode_s paid for: all but the first")
     kv_bytes_prefill: Bytes | None = Field(None, description="K/V resident at the end of prefill, from the arrays")
     kv_bytes_decode: Bytes | None = Field(None, description="K/V resident at the end of decode, from the arrays")
@@ -196,6 +215,7 @@ class Arm(Record):
     paused: tuple[PausedRow, ...] | None = Field(
         None, description="Rows that count for nothing, since a pause broke them; none if nobody watched for pauses"
     )
+    served_by: ServedBy | None = None
     stream_audit: StreamAudit | None = None
     stated_acceptance: Fraction | None = Field(None, description="Imports: an acceptance the tool printed")
     stated_rates: tuple[StatedRate, ...] = ()

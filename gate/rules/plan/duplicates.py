@@ -67,10 +67,10 @@ def duplicate_records(view: ReportView) -> Iterator[Finding]:
 
 
 def _same_twice(arms: Sequence[Arm]) -> Iterator[Finding]:
-    """Of five equal arms one looks best; an arm that is measured again is a repeat."""
+    """Of five equal arms one looks best; an arm measured again is a repeat. In another process it is another."""
     seen: list[tuple[object, str]] = []
     for arm in arms:
-        kind = (arm.engine, arm.restoration, arm.drafter, arm.prompt_set)
+        kind = (arm.engine, arm.restoration, arm.drafter, arm.prompt_set, arm.served_by is None)
         other = next((name for known, name in seen if known == kind), None)
         seen.append((kind, arm.name))
         if other is not None:

@@ -111,6 +111,12 @@ def _impossible(row: Measurement) -> Iterator[Fault]:
         if seconds != 0 or worked:
             allowed = "over 0" if worked else "0 or more"
             yield Fault(name, f"{name} is {seconds}; it must be {allowed}", str(seconds), allowed)
+    for name in ("prefill_s", "decode_s") if row.round_trip is not None else ():
+        trip, whole = getattr(row.round_trip, name), getattr(row, name)
+        if not 0 <= trip <= (whole or 0.0) + CLOCK_ROUNDING_S.value:
+            allowed = f"0 to {whole or 0.0:.6g}"
+            message = f"the round trip takes {trip:.6g} s of {name}; it can be {allowed}"
+            yield Fault(f"round_trip.{name}", message, f"{trip:.6g}", allowed)
     for name, tokens in (("prefill_s", row.prompt_tokens), ("decode_s", row.decode_tokens)):
         seconds, least = getattr(row, name), (tokens or 0) * LEAST_TOKEN_S.value
         if seconds is not None and (0 < seconds < least or seconds > MOST_STAGE_S.value):
@@ -151,7 +157,8 @@ def _block_times(view: ReportView, row: Measurement, said: Speculation) -> Itera
         if block.seconds <= 0 or min(parts) < 0 or sum(parts) > block.seconds + slack_of(view, block.seconds):
             message = f"the stages of block {number} add up to {sum(parts):.6g} s, the block took {block.seconds:.6g} s"
             yield Fault(f"rounds.{number}.seconds", message, f"{block.seconds:.6g}", f"at least {sum(parts):.6g}")
-    spent = sum(block.seconds for block in said.rounds)
+    # The blocks of an arm in another process are timed there, its decoding here, messages included.
+    spent = sum(block.seconds for block in said.rounds) + (row.round_trip.decode_s if row.round_trip else 0.0)
     # Between two blocks the clock is read and the loop goes on: decoding takes longer than its blocks, never less.
     over = slack_of(view, row.decode_s or 0.0) if view.imported else len(said.rounds) * CLOCK_ROUNDING_S.value
     if row.decode_s is not None and not -slack_of(view, row.decode_s) <= spent - row.decode_s <= over:

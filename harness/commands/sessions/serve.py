@@ -55,9 +55,10 @@ def command(
     trust_code: TrustCode = False,
 ) -> None:
     """Put an engine behind the session protocol (gRPC): greedy, append-only sessions."""
+    from harness.engines.remote.token_file import read_token
     from harness.remote.device_thread import DeviceThread
     from harness.remote.limits import Limits
-    from harness.remote.server import Access, check_address, read_token, serving
+    from harness.remote.server import Access, check_address, serving
     from harness.remote.service import SessionService
 
     named = served_settings(

@@ -99,7 +99,7 @@ def _of_address(address: str, token_file: Path | None) -> Report:
     """Smoke a server that is there. Models, packages and device are what it tells."""
     from harness.base.provenance import anonymous_argv, read_host, read_source
     from harness.engines.remote.client import Credentials, SessionClient
-    from harness.remote.server import read_token
+    from harness.engines.remote.token_file import read_token
     from harness.remote.smoke import run_smoke
     from reports.records.provenance import Provenance
 

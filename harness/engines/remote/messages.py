@@ -50,13 +50,17 @@ def stats_of(message: wire.Counted) -> SessionStats:
 def appended(done: Appended) -> wire.AppendTokensResponse:
     """What an append came to."""
     return wire.AppendTokensResponse(
-        history_length=done.history_length, prefill_seconds=done.prefill_s, counted=counted(done.stats)
+        history_length=done.history_length,
+        prefill_seconds=done.prefill_s,
+        counted=counted(done.stats),
+        next_token=done.next_token,
     )
 
 
 def appended_of(message: wire.AppendTokensResponse) -> Appended:
     """The same, back."""
-    return Appended(message.history_length, message.prefill_seconds, stats_of(message.counted))
+    following = message.next_token if message.HasField("next_token") else None
+    return Appended(message.history_length, message.prefill_seconds, stats_of(message.counted), following)
 
 
 def frame(one: Frame) -> wire.GenerateFrame:

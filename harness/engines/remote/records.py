@@ -53,11 +53,15 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Appended:
-    """The history after an append; `prefill_s` are the engine's own seconds, `stats` since the session began."""
+    """The history after an append; `prefill_s` are the engine's own seconds, `stats` since the session began.
+
+    `next_token` is what a generation would emit first; none from a server that does not tell.
+    """
 
     history_length: int
     prefill_s: float
     stats: SessionStats
+    next_token: int | None
 
 
 @dataclass(frozen=True)

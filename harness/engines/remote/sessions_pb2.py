@@ -24,61 +24,61 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%harness/engines/remote/sessions.proto\x12\x0ek3.sessions.v1\"=\n\x14\x43reateSessionRequest\x12\r\n\x05label\x18\x01 \x01(\t\x12\x16\n\x0estop_token_ids\x18\x02 \x03(\r\"+\n\x15\x43reateSessionResponse\x12\x12\n\nsession_id\x18\x01 \x01(\t\"<\n\x13\x41ppendTokensRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x11\n\ttoken_ids\x18\x02 \x03(\r\"q\n\x14\x41ppendTokensResponse\x12\x16\n\x0ehistory_length\x18\x01 \x01(\x04\x12\x17\n\x0fprefill_seconds\x18\x02 \x01(\x01\x12(\n\x07\x63ounted\x18\x03 \x01(\x0b\x32\x17.k3.sessions.v1.Counted\"\xb7\x01\n\x0fGenerateRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x12\n\nmax_tokens\x18\x02 \x01(\r\x12\x18\n\x0btemperature\x18\x03 \x01(\x02H\x00\x88\x01\x01\x12\x12\n\x05top_p\x18\x04 \x01(\x02H\x01\x88\x01\x01\x12\x12\n\x05top_k\x18\x05 \x01(\rH\x02\x88\x01\x01\x12\x16\n\x0estop_token_ids\x18\x06 \x03(\rB\x0e\n\x0c_temperatureB\x08\n\x06_top_pB\x08\n\x06_top_k\"\x96\x01\n\rGenerateFrame\x12.\n\ttruncated\x18\x01 \x01(\x0b\x32\x19.k3.sessions.v1.TruncatedH\x00\x12&\n\x05\x62lock\x18\x02 \x01(\x0b\x32\x15.k3.sessions.v1.BlockH\x00\x12$\n\x04\x64one\x18\x03 \x01(\x0b\x32\x14.k3.sessions.v1.DoneH\x00\x42\x07\n\x05\x66rame\"\x1c\n\tTruncated\x12\x0f\n\x07\x64ropped\x18\x01 \x01(\x04\"\xaf\x01\n\x05\x42lock\x12\x11\n\ttoken_ids\x18\x01 \x03(\r\x12\x0f\n\x07\x64rafted\x18\x02 \x01(\r\x12\x10\n\x08\x61\x63\x63\x65pted\x18\x03 \x01(\r\x12\x15\n\rdraft_seconds\x18\x04 \x01(\x01\x12\x16\n\x0everify_seconds\x18\x05 \x01(\x01\x12\x16\n\x0e\x65xtend_seconds\x18\x06 \x01(\x01\x12\x18\n\x10rollback_seconds\x18\x07 \x01(\x01\x12\x0f\n\x07seconds\x18\x08 \x01(\x01\"\xb9\x01\n\x04\x44one\x12/\n\x0bstop_reason\x18\x01 \x01(\x0e\x32\x1a.k3.sessions.v1.StopReason\x12\x0e\n\x06tokens\x18\x02 \x01(\r\x12\x17\n\x0fprefill_seconds\x18\x03 \x01(\x01\x12\x15\n\rtotal_seconds\x18\x04 \x01(\x01\x12\x16\n\x0e\x64\x65\x63ode_seconds\x18\x05 \x01(\x01\x12(\n\x07\x63ounted\x18\x06 \x01(\x0b\x32\x17.k3.sessions.v1.Counted\"\xae\x01\n\x07\x43ounted\x12\x1a\n\x12restored_positions\x18\x01 \x01(\x04\x12\x19\n\x11\x65victed_positions\x18\x02 \x01(\x04\x12\x1b\n\x13restoration_seconds\x18\x03 \x01(\x01\x12\x13\n\x0b\x61ux_seconds\x18\x04 \x01(\x01\x12\x10\n\x08kv_bytes\x18\x05 \x01(\x04\x12\x15\n\rdrafter_bytes\x18\x06 \x01(\x04\x12\x11\n\tfallbacks\x18\x07 \x03(\t\")\n\x13\x43loseSessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x16\n\x14\x43loseSessionResponse\"+\n\x15GetSessionInfoRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\xd0\x01\n\x16GetSessionInfoResponse\x12\x16\n\x0ehistory_length\x18\x01 \x01(\x04\x12\x15\n\rnext_position\x18\x02 \x01(\x04\x12\x10\n\x08kv_bytes\x18\x03 \x01(\x04\x12\x16\n\x0ehistory_digest\x18\x04 \x01(\t\x12\x39\n\x10last_stop_reason\x18\x05 \x01(\x0e\x32\x1a.k3.sessions.v1.StopReasonH\x00\x88\x01\x01\x12\r\n\x05label\x18\x06 \x01(\tB\x13\n\x11_last_stop_reason\"\x11\n\x0f\x44\x65scribeRequest\"\xd6\x02\n\x10\x44\x65scribeResponse\x12\x13\n\x06\x65ngine\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x18\n\x0b\x64\x65\x63ode_loop\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x30\n\x0brestoration\x18\x03 \x01(\x0b\x32\x1b.k3.sessions.v1.Restoration\x12(\n\x07\x64rafter\x18\x04 \x01(\x0b\x32\x17.k3.sessions.v1.Drafter\x12%\n\x06models\x18\x05 \x03(\x0b\x32\x15.k3.sessions.v1.Model\x12)\n\x08packages\x18\x06 \x03(\x0b\x32\x17.k3.sessions.v1.Package\x12\x0e\n\x06\x64\x65vice\x18\x07 \x01(\t\x12\x12\n\nvocabulary\x18\x08 \x01(\r\x12&\n\x06limits\x18\t \x01(\x0b\x32\x16.k3.sessions.v1.LimitsB\t\n\x07_engineB\x0e\n\x0c_decode_loop\"\x87\x02\n\x0bRestoration\x12\x0c\n\x04mode\x18\x01 \x01(\t\x12\x14\n\x0c\x65xact_layers\x18\x03 \x03(\r\x12\x11\n\x04sink\x18\x04 \x01(\rH\x00\x88\x01\x01\x12\x13\n\x06window\x18\x05 \x01(\rH\x01\x88\x01\x01\x12\x15\n\x08\x65viction\x18\x06 \x01(\tH\x02\x88\x01\x01\x12\x16\n\tresidency\x18\x07 \x01(\tH\x03\x88\x01\x01\x12\x14\n\x07weights\x18\x08 \x01(\tH\x04\x88\x01\x01\x12\x1a\n\rfeature_bytes\x18\t \x01(\rH\x05\x88\x01\x01\x42\x07\n\x05_sinkB\t\n\x07_windowB\x0b\n\t_evictionB\x0c\n\n_residencyB\n\n\x08_weightsB\x10\n\x0e_feature_bytes\"\xff\x01\n\x07\x44rafter\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x14\n\x07weights\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x14\n\x07runtime\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x12\n\x05\x64type\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x11\n\x04\x62its\x18\x05 \x01(\rH\x03\x88\x01\x01\x12\x17\n\nblock_size\x18\x06 \x01(\rH\x04\x88\x01\x01\x12\x15\n\x08rollback\x18\x07 \x01(\tH\x05\x88\x01\x01\x12\x12\n\x05graph\x18\x08 \x01(\tH\x06\x88\x01\x01\x42\n\n\x08_weightsB\n\n\x08_runtimeB\x08\n\x06_dtypeB\x07\n\x05_bitsB\r\n\x0b_block_sizeB\x0b\n\t_rollbackB\x08\n\x06_graph\"\xb8\x02\n\x05Model\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\x12\x15\n\x08revision\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x14\n\x07weights\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x13\n\x06\x63onfig\x18\x05 \x01(\tH\x02\x88\x01\x01\x12\x16\n\ttokenizer\x18\x06 \x01(\tH\x03\x88\x01\x01\x12\x12\n\x05\x64type\x18\x07 \x01(\tH\x04\x88\x01\x01\x12\x19\n\x0cquantisation\x18\x08 \x01(\tH\x05\x88\x01\x01\x12\x19\n\x0c\x61rchitecture\x18\t \x01(\tH\x06\x88\x01\x01\x12\x13\n\x0blayer_types\x18\n \x03(\tB\x0b\n\t_revisionB\n\n\x08_weightsB\t\n\x07_configB\x0c\n\n_tokenizerB\x08\n\x06_dtypeB\x0f\n\r_quantisationB\x0f\n\r_architecture\"(\n\x07Package\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"_\n\x06Limits\x12\x10\n\x08sessions\x18\x01 \x01(\r\x12\x16\n\x0ehistory_tokens\x18\x02 \x01(\r\x12\x15\n\rmessage_bytes\x18\x03 \x01(\r\x12\x14\n\x0cidle_seconds\x18\x04 \x01(\r\"(\n\x12HoldSessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x12\n\x10HoldSessionFrame*`\n\nStopReason\x12\x1b\n\x17STOP_REASON_UNSPECIFIED\x10\x00\x12\x0e\n\nMAX_TOKENS\x10\x01\x12\x07\n\x03\x45OS\x10\x02\x12\r\n\tCANCELLED\x10\x03\x12\r\n\tTRUNCATED\x10\x04\x32\xf3\x04\n\x08Sessions\x12\\\n\rCreateSession\x12$.k3.sessions.v1.CreateSessionRequest\x1a%.k3.sessions.v1.CreateSessionResponse\x12Y\n\x0c\x41ppendTokens\x12#.k3.sessions.v1.AppendTokensRequest\x1a$.k3.sessions.v1.AppendTokensResponse\x12L\n\x08Generate\x12\x1f.k3.sessions.v1.GenerateRequest\x1a\x1d.k3.sessions.v1.GenerateFrame0\x01\x12Y\n\x0c\x43loseSession\x12#.k3.sessions.v1.CloseSessionRequest\x1a$.k3.sessions.v1.CloseSessionResponse\x12_\n\x0eGetSessionInfo\x12%.k3.sessions.v1.GetSessionInfoRequest\x1a&.k3.sessions.v1.GetSessionInfoResponse\x12M\n\x08\x44\x65scribe\x12\x1f.k3.sessions.v1.DescribeRequest\x1a .k3.sessions.v1.DescribeResponse\x12U\n\x0bHoldSession\x12\".k3.sessions.v1.HoldSessionRequest\x1a .k3.sessions.v1.HoldSessionFrame0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%harness/engines/remote/sessions.proto\x12\x0ek3.sessions.v1\"=\n\x14\x43reateSessionRequest\x12\r\n\x05label\x18\x01 \x01(\t\x12\x16\n\x0estop_token_ids\x18\x02 \x03(\r\"+\n\x15\x43reateSessionResponse\x12\x12\n\nsession_id\x18\x01 \x01(\t\"<\n\x13\x41ppendTokensRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x11\n\ttoken_ids\x18\x02 \x03(\r\"\x99\x01\n\x14\x41ppendTokensResponse\x12\x16\n\x0ehistory_length\x18\x01 \x01(\x04\x12\x17\n\x0fprefill_seconds\x18\x02 \x01(\x01\x12(\n\x07\x63ounted\x18\x03 \x01(\x0b\x32\x17.k3.sessions.v1.Counted\x12\x17\n\nnext_token\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\r\n\x0b_next_token\"\xb7\x01\n\x0fGenerateRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x12\n\nmax_tokens\x18\x02 \x01(\r\x12\x18\n\x0btemperature\x18\x03 \x01(\x02H\x00\x88\x01\x01\x12\x12\n\x05top_p\x18\x04 \x01(\x02H\x01\x88\x01\x01\x12\x12\n\x05top_k\x18\x05 \x01(\rH\x02\x88\x01\x01\x12\x16\n\x0estop_token_ids\x18\x06 \x03(\rB\x0e\n\x0c_temperatureB\x08\n\x06_top_pB\x08\n\x06_top_k\"\x96\x01\n\rGenerateFrame\x12.\n\ttruncated\x18\x01 \x01(\x0b\x32\x19.k3.sessions.v1.TruncatedH\x00\x12&\n\x05\x62lock\x18\x02 \x01(\x0b\x32\x15.k3.sessions.v1.BlockH\x00\x12$\n\x04\x64one\x18\x03 \x01(\x0b\x32\x14.k3.sessions.v1.DoneH\x00\x42\x07\n\x05\x66rame\"\x1c\n\tTruncated\x12\x0f\n\x07\x64ropped\x18\x01 \x01(\x04\"\xaf\x01\n\x05\x42lock\x12\x11\n\ttoken_ids\x18\x01 \x03(\r\x12\x0f\n\x07\x64rafted\x18\x02 \x01(\r\x12\x10\n\x08\x61\x63\x63\x65pted\x18\x03 \x01(\r\x12\x15\n\rdraft_seconds\x18\x04 \x01(\x01\x12\x16\n\x0everify_seconds\x18\x05 \x01(\x01\x12\x16\n\x0e\x65xtend_seconds\x18\x06 \x01(\x01\x12\x18\n\x10rollback_seconds\x18\x07 \x01(\x01\x12\x0f\n\x07seconds\x18\x08 \x01(\x01\"\xb9\x01\n\x04\x44one\x12/\n\x0bstop_reason\x18\x01 \x01(\x0e\x32\x1a.k3.sessions.v1.StopReason\x12\x0e\n\x06tokens\x18\x02 \x01(\r\x12\x17\n\x0fprefill_seconds\x18\x03 \x01(\x01\x12\x15\n\rtotal_seconds\x18\x04 \x01(\x01\x12\x16\n\x0e\x64\x65\x63ode_seconds\x18\x05 \x01(\x01\x12(\n\x07\x63ounted\x18\x06 \x01(\x0b\x32\x17.k3.sessions.v1.Counted\"\xae\x01\n\x07\x43ounted\x12\x1a\n\x12restored_positions\x18\x01 \x01(\x04\x12\x19\n\x11\x65victed_positions\x18\x02 \x01(\x04\x12\x1b\n\x13restoration_seconds\x18\x03 \x01(\x01\x12\x13\n\x0b\x61ux_seconds\x18\x04 \x01(\x01\x12\x10\n\x08kv_bytes\x18\x05 \x01(\x04\x12\x15\n\rdrafter_bytes\x18\x06 \x01(\x04\x12\x11\n\tfallbacks\x18\x07 \x03(\t\")\n\x13\x43loseSessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x16\n\x14\x43loseSessionResponse\"+\n\x15GetSessionInfoRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\xd0\x01\n\x16GetSessionInfoResponse\x12\x16\n\x0ehistory_length\x18\x01 \x01(\x04\x12\x15\n\rnext_position\x18\x02 \x01(\x04\x12\x10\n\x08kv_bytes\x18\x03 \x01(\x04\x12\x16\n\x0ehistory_digest\x18\x04 \x01(\t\x12\x39\n\x10last_stop_reason\x18\x05 \x01(\x0e\x32\x1a.k3.sessions.v1.StopReasonH\x00\x88\x01\x01\x12\r\n\x05label\x18\x06 \x01(\tB\x13\n\x11_last_stop_reason\"\x11\n\x0f\x44\x65scribeRequest\"\xd6\x02\n\x10\x44\x65scribeResponse\x12\x13\n\x06\x65ngine\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x18\n\x0b\x64\x65\x63ode_loop\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x30\n\x0brestoration\x18\x03 \x01(\x0b\x32\x1b.k3.sessions.v1.Restoration\x12(\n\x07\x64rafter\x18\x04 \x01(\x0b\x32\x17.k3.sessions.v1.Drafter\x12%\n\x06models\x18\x05 \x03(\x0b\x32\x15.k3.sessions.v1.Model\x12)\n\x08packages\x18\x06 \x03(\x0b\x32\x17.k3.sessions.v1.Package\x12\x0e\n\x06\x64\x65vice\x18\x07 \x01(\t\x12\x12\n\nvocabulary\x18\x08 \x01(\r\x12&\n\x06limits\x18\t \x01(\x0b\x32\x16.k3.sessions.v1.LimitsB\t\n\x07_engineB\x0e\n\x0c_decode_loop\"\x87\x02\n\x0bRestoration\x12\x0c\n\x04mode\x18\x01 \x01(\t\x12\x14\n\x0c\x65xact_layers\x18\x03 \x03(\r\x12\x11\n\x04sink\x18\x04 \x01(\rH\x00\x88\x01\x01\x12\x13\n\x06window\x18\x05 \x01(\rH\x01\x88\x01\x01\x12\x15\n\x08\x65viction\x18\x06 \x01(\tH\x02\x88\x01\x01\x12\x16\n\tresidency\x18\x07 \x01(\tH\x03\x88\x01\x01\x12\x14\n\x07weights\x18\x08 \x01(\tH\x04\x88\x01\x01\x12\x1a\n\rfeature_bytes\x18\t \x01(\rH\x05\x88\x01\x01\x42\x07\n\x05_sinkB\t\n\x07_windowB\x0b\n\t_evictionB\x0c\n\n_residencyB\n\n\x08_weightsB\x10\n\x0e_feature_bytes\"\xff\x01\n\x07\x44rafter\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x14\n\x07weights\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x14\n\x07runtime\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x12\n\x05\x64type\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x11\n\x04\x62its\x18\x05 \x01(\rH\x03\x88\x01\x01\x12\x17\n\nblock_size\x18\x06 \x01(\rH\x04\x88\x01\x01\x12\x15\n\x08rollback\x18\x07 \x01(\tH\x05\x88\x01\x01\x12\x12\n\x05graph\x18\x08 \x01(\tH\x06\x88\x01\x01\x42\n\n\x08_weightsB\n\n\x08_runtimeB\x08\n\x06_dtypeB\x07\n\x05_bitsB\r\n\x0b_block_sizeB\x0b\n\t_rollbackB\x08\n\x06_graph\"\xb8\x02\n\x05Model\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\x12\x15\n\x08revision\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x14\n\x07weights\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x13\n\x06\x63onfig\x18\x05 \x01(\tH\x02\x88\x01\x01\x12\x16\n\ttokenizer\x18\x06 \x01(\tH\x03\x88\x01\x01\x12\x12\n\x05\x64type\x18\x07 \x01(\tH\x04\x88\x01\x01\x12\x19\n\x0cquantisation\x18\x08 \x01(\tH\x05\x88\x01\x01\x12\x19\n\x0c\x61rchitecture\x18\t \x01(\tH\x06\x88\x01\x01\x12\x13\n\x0blayer_types\x18\n \x03(\tB\x0b\n\t_revisionB\n\n\x08_weightsB\t\n\x07_configB\x0c\n\n_tokenizerB\x08\n\x06_dtypeB\x0f\n\r_quantisationB\x0f\n\r_architecture\"(\n\x07Package\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"_\n\x06Limits\x12\x10\n\x08sessions\x18\x01 \x01(\r\x12\x16\n\x0ehistory_tokens\x18\x02 \x01(\r\x12\x15\n\rmessage_bytes\x18\x03 \x01(\r\x12\x14\n\x0cidle_seconds\x18\x04 \x01(\r\"(\n\x12HoldSessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\"\x12\n\x10HoldSessionFrame*`\n\nStopReason\x12\x1b\n\x17STOP_REASON_UNSPECIFIED\x10\x00\x12\x0e\n\nMAX_TOKENS\x10\x01\x12\x07\n\x03\x45OS\x10\x02\x12\r\n\tCANCELLED\x10\x03\x12\r\n\tTRUNCATED\x10\x04\x32\xf3\x04\n\x08Sessions\x12\\\n\rCreateSession\x12$.k3.sessions.v1.CreateSessionRequest\x1a%.k3.sessions.v1.CreateSessionResponse\x12Y\n\x0c\x41ppendTokens\x12#.k3.sessions.v1.AppendTokensRequest\x1a$.k3.sessions.v1.AppendTokensResponse\x12L\n\x08Generate\x12\x1f.k3.sessions.v1.GenerateRequest\x1a\x1d.k3.sessions.v1.GenerateFrame0\x01\x12Y\n\x0c\x43loseSession\x12#.k3.sessions.v1.CloseSessionRequest\x1a$.k3.sessions.v1.CloseSessionResponse\x12_\n\x0eGetSessionInfo\x12%.k3.sessions.v1.GetSessionInfoRequest\x1a&.k3.sessions.v1.GetSessionInfoResponse\x12M\n\x08\x44\x65scribe\x12\x1f.k3.sessions.v1.DescribeRequest\x1a .k3.sessions.v1.DescribeResponse\x12U\n\x0bHoldSession\x12\".k3.sessions.v1.HoldSessionRequest\x1a .k3.sessions.v1.HoldSessionFrame0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'harness.engines.remote.sessions_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_STOPREASON']._serialized_start=2981
-  _globals['_STOPREASON']._serialized_end=3077
+  _globals['_STOPREASON']._serialized_start=3022
+  _globals['_STOPREASON']._serialized_end=3118
   _globals['_CREATESESSIONREQUEST']._serialized_start=57
   _globals['_CREATESESSIONREQUEST']._serialized_end=118
   _globals['_CREATESESSIONRESPONSE']._serialized_start=120
   _globals['_CREATESESSIONRESPONSE']._serialized_end=163
   _globals['_APPENDTOKENSREQUEST']._serialized_start=165
   _globals['_APPENDTOKENSREQUEST']._serialized_end=225
-  _globals['_APPENDTOKENSRESPONSE']._serialized_start=227
-  _globals['_APPENDTOKENSRESPONSE']._serialized_end=340
-  _globals['_GENERATEREQUEST']._serialized_start=343
-  _globals['_GENERATEREQUEST']._serialized_end=526
-  _globals['_GENERATEFRAME']._serialized_start=529
-  _globals['_GENERATEFRAME']._serialized_end=679
-  _globals['_TRUNCATED']._serialized_start=681
-  _globals['_TRUNCATED']._serialized_end=709
-  _globals['_BLOCK']._serialized_start=712
-  _globals['_BLOCK']._serialized_end=887
-  _globals['_DONE']._serialized_start=890
-  _globals['_DONE']._serialized_end=1075
-  _globals['_COUNTED']._serialized_start=1078
-  _globals['_COUNTED']._serialized_end=1252
-  _globals['_CLOSESESSIONREQUEST']._serialized_start=1254
-  _globals['_CLOSESESSIONREQUEST']._serialized_end=1295
-  _globals['_CLOSESESSIONRESPONSE']._serialized_start=1297
-  _globals['_CLOSESESSIONRESPONSE']._serialized_end=1319
-  _globals['_GETSESSIONINFOREQUEST']._serialized_start=1321
-  _globals['_GETSESSIONINFOREQUEST']._serialized_end=1364
-  _globals['_GETSESSIONINFORESPONSE']._serialized_start=1367
-  _globals['_GETSESSIONINFORESPONSE']._serialized_end=1575
-  _globals['_DESCRIBEREQUEST']._serialized_start=1577
-  _globals['_DESCRIBEREQUEST']._serialized_end=1594
-  _globals['_DESCRIBERESPONSE']._serialized_start=1597
-  _globals['_DESCRIBERESPONSE']._serialized_end=1939
-  _globals['_RESTORATION']._serialized_start=1942
-  _globals['_RESTORATION']._serialized_end=2205
-  _globals['_DRAFTER']._serialized_start=2208
-  _globals['_DRAFTER']._serialized_end=2463
-  _globals['_MODEL']._serialized_start=2466
-  _globals['_MODEL']._serialized_end=2778
-  _globals['_PACKAGE']._serialized_start=2780
-  _globals['_PACKAGE']._serialized_end=2820
-  _globals['_LIMITS']._serialized_start=2822
-  _globals['_LIMITS']._serialized_end=2917
-  _globals['_HOLDSESSIONREQUEST']._serialized_start=2919
-  _globals['_HOLDSESSIONREQUEST']._serialized_end=2959
-  _globals['_HOLDSESSIONFRAME']._serialized_start=2961
-  _globals['_HOLDSESSIONFRAME']._serialized_end=2979
-  _globals['_SESSIONS']._serialized_start=3080
-  _globals['_SESSIONS']._serialized_end=3707
+  _globals['_APPENDTOKENSRESPONSE']._serialized_start=228
+  _globals['_APPENDTOKENSRESPONSE']._serialized_end=381
+  _globals['_GENERATEREQUEST']._serialized_start=384
+  _globals['_GENERATEREQUEST']._serialized_end=567
+  _globals['_GENERATEFRAME']._serialized_start=570
+  _globals['_GENERATEFRAME']._serialized_end=720
+  _globals['_TRUNCATED']._serialized_start=722
+  _globals['_TRUNCATED']._serialized_end=750
+  _globals['_BLOCK']._serialized_start=753
+  _globals['_BLOCK']._serialized_end=928
+  _globals['_DONE']._serialized_start=931
+  _globals['_DONE']._serialized_end=1116
+  _globals['_COUNTED']._serialized_start=1119
+  _globals['_COUNTED']._serialized_end=1293
+  _globals['_CLOSESESSIONREQUEST']._serialized_start=1295
+  _globals['_CLOSESESSIONREQUEST']._serialized_end=1336
+  _globals['_CLOSESESSIONRESPONSE']._serialized_start=1338
+  _globals['_CLOSESESSIONRESPONSE']._serialized_end=1360
+  _globals['_GETSESSIONINFOREQUEST']._serialized_start=1362
+  _globals['_GETSESSIONINFOREQUEST']._serialized_end=1405
+  _globals['_GETSESSIONINFORESPONSE']._serialized_start=1408
+  _globals['_GETSESSIONINFORESPONSE']._serialized_end=1616
+  _globals['_DESCRIBEREQUEST']._serialized_start=1618
+  _globals['_DESCRIBEREQUEST']._serialized_end=1635
+  _globals['_DESCRIBERESPONSE']._serialized_start=1638
+  _globals['_DESCRIBERESPONSE']._serialized_end=1980
+  _globals['_RESTORATION']._serialized_start=1983
+  _globals['_RESTORATION']._serialized_end=2246
+  _globals['_DRAFTER']._serialized_start=2249
+  _globals['_DRAFTER']._serialized_end=2504
+  _globals['_MODEL']._serialized_start=2507
+  _globals['_MODEL']._serialized_end=2819
+  _globals['_PACKAGE']._serialized_start=2821
+  _globals['_PACKAGE']._serialized_end=2861
+  _globals['_LIMITS']._serialized_start=2863
+  _globals['_LIMITS']._serialized_end=2958
+  _globals['_HOLDSESSIONREQUEST']._serialized_start=2960
+  _globals['_HOLDSESSIONREQUEST']._serialized_end=3000
+  _globals['_HOLDSESSIONFRAME']._serialized_start=3002
+  _globals['_HOLDSESSIONFRAME']._serialized_end=3020
+  _globals['_SESSIONS']._serialized_start=3121
+  _globals['_SESSIONS']._serialized_end=3748
 # @@protoc_insertion_point(module_scope)

@@ -123,9 +123,12 @@ class AppendTokensResponse(_message.Message):
     HISTORY_LENGTH_FIELD_NUMBER: _builtins.int
     PREFILL_SECONDS_FIELD_NUMBER: _builtins.int
     COUNTED_FIELD_NUMBER: _builtins.int
+    NEXT_TOKEN_FIELD_NUMBER: _builtins.int
     history_length: _builtins.int
     prefill_seconds: _builtins.float
     """Seconds the engine took to read, whatever else it did meanwhile not counted."""
+    next_token: _builtins.int
+    """What Generate would emit first: reading ends when it is known."""
     @_builtins.property
     def counted(self) -> Global___Counted: ...
     def __init__(
@@ -134,12 +137,15 @@ class AppendTokensResponse(_message.Message):
         history_length: _builtins.int = ...,
         prefill_seconds: _builtins.float = ...,
         counted: Global___Counted | None = ...,
+        next_token: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["counted", b"counted"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_next_token", b"_next_token", "counted", b"counted", "next_token", b"next_token"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["counted", b"counted", "history_length", b"history_length", "prefill_seconds", b"prefill_seconds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_next_token", b"_next_token", "counted", b"counted", "history_length", b"history_length", "next_token", b"next_token", "prefill_seconds", b"prefill_seconds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__next_token: _TypeAlias = _typing.Literal["next_token"]  # noqa: Y015
+    _WhichOneofArgType__next_token: _TypeAlias = _typing.Literal["_next_token", b"_next_token"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__next_token) -> _WhichOneofReturnType__next_token | None: ...
 
 Global___AppendTokensResponse: _TypeAlias = AppendTokensResponse  # noqa: Y015
 

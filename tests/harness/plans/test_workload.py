@@ -15,8 +15,10 @@ from reports.records.plan import PromptRecord
 from reports.report import Report, load_report
 
 EVIDENCE = Path(__file__).resolve().parents[3] / "reports" / "evidence"
-COMMITTED = sorted(path.stem for path in EVIDENCE.glob("*.json") if path.stem != "demo-smollm2")
-"""All but the one of a preset that has changed since."""
+COMMITTED = sorted(
+    path.stem for path in EVIDENCE.glob("*.json") if path.stem != "demo-smollm2" and not path.stem.startswith("smoke-")
+)
+"""All but the one of a preset that has changed since, and smokes, which ask no workload."""
 
 
 def text_of(model: str) -> ModelText:

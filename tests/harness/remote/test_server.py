@@ -20,8 +20,9 @@ from harness.base.errors import CannotRunError, UsageError
 from harness.engines.base import Block
 from harness.engines.remote.client import Credentials, SessionClient
 from harness.engines.remote.records import Done, RefusedError, Sampling
+from harness.engines.remote.token_file import read_token
 from harness.remote.limits import Limits
-from harness.remote.server import Access, check_address, read_token, serving
+from harness.remote.server import Access, check_address, serving
 from harness.remote.service import SessionService
 from tests.harness.remote.clients import TEXT
 from tests.harness.remote.served import history_of, running, tokens_of

@@ -37,10 +37,12 @@ def test_frames_come_through(frame: Frame) -> None:
 
 
 def test_other_answers_come_through() -> None:
-    assert messages.appended_of(messages.appended(Appended(8, 0.5, STATS))) == Appended(8, 0.5, STATS)
+    for following in (None, 0, 9):
+        told = Appended(8, 0.5, STATS, following)
+        assert messages.appended_of(messages.appended(told)) == told
     for stop in (None, "CANCELLED"):
-        told = SessionInfo(8, 7, 4096, "ab", stop, "label")  # type: ignore[arg-type]
-        assert messages.info_of(messages.info(told)) == told
+        info = SessionInfo(8, 7, 4096, "ab", stop, "label")  # type: ignore[arg-type]
+        assert messages.info_of(messages.info(info)) == info
 
 
 def test_frames_that_nobody_knows_are_none() -> None:
