@@ -130,6 +130,18 @@ COMMANDS: dict[str, Command | Group] = {
                 "harness.commands.bridge.status",
                 "List the requests on the remote: waiting, claimed by an executor, or answered.",
             ),
+            "fetch": Command(
+                "harness.commands.bridge.fetch",
+                "Check what came back against what was asked, judge it here, and put it into a folder.",
+            ),
+            "doctor": Command(
+                "harness.commands.bridge.doctor",
+                "Show what asking and executing need here, and what mends it.",
+            ),
+            "setup": Command(
+                "harness.commands.bridge.setup",
+                "Print a launchd agent, a systemd unit or a workflow that runs `k3 bridge run`; install nothing.",
+            ),
         },
     ),
     "train": Group(

@@ -21,7 +21,7 @@ Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print each claim
 Dry = Annotated[bool, typer.Option("--plan", help="Print what would run and what is missing; load nothing.")]
 
 
-def choice(words: Collection[str], told: str) -> Any:
+def choice(words: Collection[str], told: str, *flags: str) -> Any:
     """An option that takes one of `words`, shown in its help after what is `told`; the nearest is named for another."""
 
     def check(value: str | None) -> str | None:
@@ -29,4 +29,4 @@ def choice(words: Collection[str], told: str) -> Any:
             raise typer.BadParameter(unknown("value", value, words))
         return value
 
-    return typer.Option(metavar=f"[{'|'.join(words)}]", help=told, callback=check)
+    return typer.Option(*flags, metavar=f"[{'|'.join(words)}]", help=told, callback=check)
