@@ -88,14 +88,12 @@ def _promise(arm: Arm) -> str | None:
     if boast is not None:
         return f"says {boast[0]!r}"
     words = {word for word in re.split(r"[_-]", arm.name) if word}
-    read = {re.sub(r"\d+$", "", word).translate(_LOOK_ALIKES) for word in words} | {
-        word.translate(_LOOK_ALIKES) for word in words
-    }
+    spellings = words | {re.sub(r"\d+$", "", word) for word in words}
+    read = {word.translate(_LOOK_ALIKES) for word in spellings}
     rival = next((one for one in _RIVALS if one in read), None)
     if rival is not None:
         return f"is that of {rival}, which is not what ran"
-    disguised = read - words
-    own = next((one for one in _OURS if one in disguised), None)
+    own = next((one for one in sorted(read - spellings) if one in _OURS), None)
     return f"reads like {own}" if own is not None else None
 
 

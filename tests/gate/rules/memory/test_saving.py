@@ -6,7 +6,7 @@ from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bases import f_theta
 from tests.gate.cases.memory import analytic
-from tests.gate.edits import set_first_row, set_rows, without_arm
+from tests.gate.edits import edit_arm, set_first_row, set_rows, without_arm
 from tests.gate.rules.memory.tables import CLAIM, by_formula, measured, table
 
 
@@ -81,3 +81,14 @@ def test_the_case_of_the_formula_is_the_one_tested_here() -> None:
     claim = next(one for one in analytic(by_formula(f_theta())).claims if one.name == CLAIM)
     assert isinstance(claim, MemoryClaim)
     assert claim.basis == "analytic"
+
+
+def test_an_f_theta_that_makes_its_keys_anew_says_how_many_bytes_are_features() -> None:
+    report = f_theta()
+    for counted, fires in ((2304, False), (0, True), (None, True)):
+        told = edit_arm(
+            report,
+            "f_theta",
+            lambda arm, counted=counted: arm.replace(restoration=arm.restoration.replace(feature_bytes=counted)),
+        )
+        assert ("over 0" in {one.allowed for one in ask("MEMORY_NOT_MEASURED", told, CLAIM)}) is fires
