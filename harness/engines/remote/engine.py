@@ -87,7 +87,7 @@ class RemoteEngine:
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
         """Blocks after the first token, as they come; their stages and seconds are the server's own."""
-        own, began, decoded, first = _own(session), now(), 0.0, True
+        own, began, decoded, told, first = _own(session), now(), 0.0, 0.0, True
         for frame in self._client.generate(own.name, limit.max_new_tokens, stop_tokens=list(limit.stop_tokens)):
             match frame:
                 case Block() if first:
@@ -98,10 +98,10 @@ class RemoteEngine:
                     decoded += frame.seconds
                     yield frame
                 case Done():
-                    own.stats = frame.stats
-                    own.decode_s = now() - began - (decoded or frame.decode_s)
+                    own.stats, told = frame.stats, frame.decode_s
                 case Truncated():
                     pass
+        own.decode_s = now() - began - (decoded or told)
 
     def stats(self, session: Session) -> SessionStats:
         """What the server counted, and what messages took."""
