@@ -105,6 +105,8 @@ class _Parser:
             return Document(value, no_number=self._no_number)
         if "\n" in text[start:end] or "\n" not in text[end:rest]:
             raise StrictJsonError(f"not JSON: data after the end of the document (character {rest})")
+        if text.count("\n") > MAX_VALUES:
+            raise StrictJsonError(f"more than {MAX_VALUES} lines")
         self._no_number = None  # the first line is read again, as one of many
         lines = enumerate(text.split("\n"), start=1)
         values = [self._line(line, number) for number, line in lines if line.strip()]

@@ -111,3 +111,13 @@ def test_lines_are_a_list_of_documents():
 @pytest.mark.parametrize("second", [b"{", b"{} {}", b'{"a":1,"a":2}', b"[NaN]"])
 def test_a_bad_line_is_named(second):
     assert "line 2" in refused(b"{}\n" + second)
+
+
+def test_lines_are_counted_before_they_are_parted() -> None:
+    with pytest.raises(StrictJsonError, match="more than 2000000 lines"):
+        parse(b"1\n" * 2_000_002)
+
+
+def test_objects_are_fewer_than_values() -> None:
+    with pytest.raises(StrictJsonError, match="more than 200000 objects"):
+        parse(b"[" + b"{}," * 200_000 + b"{}]")
