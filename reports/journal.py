@@ -18,6 +18,7 @@ from reports.records.codec_rows import ArmSample, OracleSample
 from reports.records.kv_memory import MemoryTable
 from reports.records.measurement import AuditedStream, Measurement, Pause
 from reports.records.plan import Resume
+from reports.records.provenance import MachineReading
 from reports.records.record import Name, Record
 from reports.report import Report, describe_invalid
 from reports.untrusted.files import MAX_BYTES
@@ -83,6 +84,13 @@ class Audited(Record):
     stream: AuditedStream
 
 
+class Read(Record):
+    """How busy the machine was."""
+
+    line: Literal["machine"] = "machine"
+    reading: MachineReading
+
+
 class Computed(Record):
     """What no row holds: what the caches of the run should have held by formula."""
 
@@ -90,7 +98,7 @@ class Computed(Record):
     memory: MemoryTable
 
 
-Entry = Begun | Resumed | MeasuredRow | MeasuredSample | Audited | Computed
+Entry = Begun | Resumed | MeasuredRow | MeasuredSample | Audited | Computed | Read
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(
     Annotated[Entry, Field(discriminator="line")], config=ConfigDict(defer_build=True)
 )

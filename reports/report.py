@@ -18,7 +18,7 @@ from reports.records.drafter_parity import ParityResult
 from reports.records.kv_memory import MemoryTable
 from reports.records.measurement import Arm
 from reports.records.plan import PlanInfo, PresetInfo, WorkloadInfo
-from reports.records.provenance import Provenance
+from reports.records.provenance import MachineReading, Provenance
 from reports.records.record import Digest, Name, Record
 from reports.records.verdict import GateBlock
 from reports.untrusted.files import RefusedFileError, read_bounded
@@ -59,6 +59,9 @@ class Report(Record):
     provenance: Provenance | None = None
     workload: WorkloadInfo | None = None
     plan: PlanInfo | None = None
+    machine: tuple[MachineReading, ...] | None = Field(
+        None, description="Before and after every process of a timed run; none if nobody looked"
+    )
     arms: tuple[Arm, ...] = ()
     memory: MemoryTable | None = None
     parity: ParityResult | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from reports.journal import Audited, Computed, Entry, MeasuredRow, MeasuredSample, Resumed
+from reports.journal import Audited, Computed, Entry, MeasuredRow, MeasuredSample, Read, Resumed
 from reports.records.codec_rows import KvQuantResult, PausedSample
 from reports.records.measurement import Arm, AuditedStream, Measurement, PausedRow, StreamAudit
 from reports.records.plan import Run
@@ -26,6 +26,7 @@ def measured_report(skeleton: Report, entries: Sequence[Entry]) -> Report:
     computed = next((entry for entry in entries if isinstance(entry, Computed)), None)
     return skeleton.replace(
         memory=computed.memory if computed is not None else None,
+        machine=tuple(entry.reading for entry in entries if isinstance(entry, Read)),
         arms=tuple(arm.replace(stream_audit=_audit(arm, audits)) for arm in arms),
         plan=plan.replace(order=tuple(runs(entries))),
     )

@@ -11,6 +11,7 @@ from harness.base.clock import now, to_nanoseconds
 from harness.base.errors import OutputError
 from harness.base.pauses import PauseWatch, watching
 from harness.base.progress import Progress
+from harness.base.provenance import MachineWatch
 from harness.engines.base import Block, DecodeLimit, Engine, ServedEngine
 from harness.engines.speculation import speculation
 from harness.models.model_text import stop_rules
@@ -21,7 +22,7 @@ from harness.runs.loaded_models import LoadedModels, load_models
 from harness.runs.measured_report import distinct_streams, measured_report, row_of, runs
 from harness.runs.new_report import new_report
 from harness.runs.output_lock import writing
-from reports.journal import Audited, Computed, MeasuredRow
+from reports.journal import Audited, Computed, MeasuredRow, Read
 from reports.records.kv_memory import ArmMemory, MemoryTable
 from reports.records.measurement import Arm, Measurement, StopReason
 from reports.records.plan import PlanInfo, Run
@@ -59,16 +60,20 @@ def run_process(plan: RunPlan, out: Path, process: int, progress: Progress) -> N
         ModelError: a model is missing, damaged or of no kind that can be run.
         EngineError: an engine cannot do what its arm says. CannotRunError: the machine does not stay awake.
     """
+    watch = MachineWatch(process)
+    idle = watch.reading("before")
     planned, before = plan.runs(), len(plan.runs()) // plan.preset.processes * process
     progress(before, len(planned), f"loading {plan.preset.model}{_shown(plan, process)}")
     verifier, *others = plan.preset.models()
     prepared = prepare(plan, load_models(verifier.name, others))
     with writing(out), Journal.open(skeleton(prepared), out, before) as journal:
+        journal.append(Read(reading=idle))
         if not journal.measured:
             prepared.loaded.tell_unverified()
         _measure_left(prepared, process, journal, progress)
         progress(before + len(plan.runs_of(process)), len(planned), "auditing streams")
         _audit(prepared, journal)
+        journal.append(Read(reading=watch.reading("after")))
         if process == plan.preset.processes - 1:
             _write_memory(prepared, journal)
 

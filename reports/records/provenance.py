@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from reports.records.recipe import Recipe
 from reports.records.record import Bytes, Count, Digest, Fraction, Name, Record
@@ -84,3 +84,17 @@ class Provenance(Record):
     device: Name | None = None
     blas: Name | None = None
     blas_threads: Count | None = Field(None, description="Threads the BLAS was set to; none where it cannot be asked")
+
+
+class MachineReading(Record):
+    """How busy, fast and hot the machine was before or after a process of the run, as far as the system tells."""
+
+    process: Count
+    moment: Literal["before", "after"]
+    at: AwareDatetime
+    load: float | None = Field(None, ge=0, description="Load average of the last minute: programs that want a core")
+    others: Fraction | None = Field(
+        None, description="Share of all cores that anything but this process kept busy since the reading before it"
+    )
+    megahertz: float | None = Field(None, ge=0, description="Mean over the cores")
+    celsius: float | None = Field(None, description="Of the hottest sensor")

@@ -17,12 +17,14 @@ from reports.journal import (
     Lines,
     MeasuredRow,
     MeasuredSample,
+    Read,
     Resumed,
     decode,
     encode,
 )
 from reports.records.measurement import Arm, AuditedStream, Measurement, Pause
 from reports.records.plan import Resume
+from reports.records.provenance import MachineReading
 from reports.report import Report
 from tests.gate.honest import Setup, honest_kv_quant
 
@@ -42,6 +44,7 @@ def entries() -> list[Entry]:
         MeasuredRow(arm="one", row=row),
         Resumed(resume=RESUME),
         MeasuredSample(oracle=result.oracle[0], codecs=()),
+        Read(reading=MachineReading(process=0, moment="after", at=RESUME.at, load=0.5, others=0.03, celsius=51.5)),
         Audited(arm="one", stream=AuditedStream(sample=0, repeat=0, tokens_checked=2, mismatches=())),
     ]
 
@@ -76,7 +79,7 @@ def test_what_is_written_is_read_again() -> None:
 
 def test_every_line_is_one_json_object() -> None:
     kinds = [json.loads(line)["line"] for line in DATA.splitlines()]
-    assert kinds == ["run", "row", "row", "row", "resume", "sample", "audit"]
+    assert kinds == ["run", "row", "row", "row", "resume", "sample", "machine", "audit"]
 
 
 @given(st.integers(0, len(DATA)))

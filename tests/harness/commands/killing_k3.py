@@ -1,4 +1,5 @@
-"""`k3`, one of whose processes kills the command or itself once so many lines are in the journal.
+"""`k3`, one of whose processes kills the command or itself once so many lines are in the journal,
+readings of the machine not counted.
 
 Run as a file: what a measuring process does is changed by the same lines, since it reads them, too.
 """
@@ -10,14 +11,14 @@ import time
 
 from harness.cli import run
 from harness.runs.journal import Journal
-from reports.journal import Entry
+from reports.journal import Entry, Read
 
 append = Journal.append
 
 
 def counted(self: Journal, entry: Entry) -> None:
     append(self, entry)
-    if len(self.entries) == int(sys.argv[1]):
+    if sum(not isinstance(entry, Read) for entry in self.entries) == int(sys.argv[1]):
         os.kill(os.getppid() if sys.argv[3] == "command" else os.getpid(), int(sys.argv[2]))
         time.sleep(60)  # until what was killed has ended this one
 

@@ -38,7 +38,8 @@ def lines(report: Report) -> list[Entry]:
 
 def watched(report: Report) -> Report:
     """The report as of a run that watched for pauses, and had none, and noted no warm-up."""
-    return report.replace(arms=tuple(arm.replace(paused=(), warm_ups=()) for arm in report.arms))
+    arms = tuple(arm.replace(paused=(), warm_ups=()) for arm in report.arms)
+    return report.replace(arms=arms, machine=())
 
 
 def test_what_was_written_down_is_the_report() -> None:

@@ -61,6 +61,7 @@ def test_a_run_writes_evidence_that_says_what_was_done(
     assert {arm.name: len(arm.measurements) for arm in report.arms} == {
         "oracle": 3, "oracle_again": 3, "identity": 3, "ablate": 3, "needle_free": 3
     }  # fmt: skip
+    assert [(one.process, one.moment) for one in report.machine or ()] == [(0, "before"), (0, "after")]
     for arm in report.arms:
         (warm_up,), first = arm.warm_ups or (), next(row for row in arm.measurements if row.sample == 0)
         assert warm_up.order is None
@@ -114,7 +115,7 @@ def timeless(report: Report) -> dict[str, Any]:
     """The report without what no two runs share: times, names, and that it was interrupted."""
     document = report.model_dump(exclude={"report_id", "created_at", "claims", "gate"})
     document["provenance"]["argv"] = None
-    document["plan"]["resumes"] = None
+    document["plan"]["resumes"] = document["machine"] = None
     for arm in document["arms"]:
         arm["warm_ups"] = None
         for row in arm["measurements"]:
