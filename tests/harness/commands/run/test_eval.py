@@ -204,8 +204,9 @@ measure, rows = timed_process._measure, 0
 
 def stopped(*arguments):
     global rows
-    rows += arguments[2] is not None  # its place among timed runs, which a warm-up has none of
-    if rows == 3:
+    timed = arguments[2] is not None  # its place among timed runs, which a warm-up has none of
+    rows += timed
+    if timed and rows == 3:
         pathlib.Path(__file__).with_suffix(".pid").write_text(str(os.getpid()))
         os.killpg(0, signal.SIGSTOP)
     return measure(*arguments)
