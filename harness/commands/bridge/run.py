@@ -44,6 +44,9 @@ def command(
             who = Answerer(own_version(), RULE_SET, judge_folder, key)
             executor = Executor(repository, check_remote(remote), allowed, who, desk, say, patience)
             _work(executor, watch)
+    except OSError as error:
+        reason = f"cannot be worked in ({error.strerror}): nothing is lost, and the next `k3 bridge run` goes on"
+        raise CannotRunError(f"{desk.folder}: {reason}") from error
     except HeldError as error:
         raise CannotRunError("another executor works in this clone: wait for it, or make a clone of its own") from error
 

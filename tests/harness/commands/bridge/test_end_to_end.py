@@ -19,6 +19,7 @@ def test_a_report_of_the_tiny_model_crosses_the_bridge(
 ) -> None:
     remote = new_remote(tmp_path, {"README.md": "K3\n"})
     asker, clone = remote.clone("asker"), remote.clone("executor")
+    git(asker.root, "config", "core.compression", "0")
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, asker.root / folder, ignore=LEFT_OUT)
     git(asker.root, "add", "--all")
@@ -27,7 +28,7 @@ def test_a_report_of_the_tiny_model_crosses_the_bridge(
     assert run(["bridge", "request", "--preset", PRESET, "--set", "samples=1", "--json"]) == 0
     asked = json.loads(capsys.readouterr().out)
     running = executor(clone, "--once")
-    _, told = running.communicate(timeout=120)
+    _, told = running.communicate(timeout=600)
     assert running.returncode == 0, told
     code = run(["bridge", "fetch", asked["request"], "--wait", "--out", "here", "--json"])
     fetched = json.loads(capsys.readouterr().out)
