@@ -65,6 +65,7 @@ REASONS = (
             "forge_mixed_rows",
             "forge_quick_restoration",
             "forge_restoration_throughout",
+            "forge_warmups",
             "forget_rejected_drafts",
             "forget_some_rejected_drafts",
             "hide_the_peak",
