@@ -63,8 +63,9 @@ class Picture:
 
 
 def label(text: str, limit: int = 40) -> str:
-    """Text of a report, fit to stand in a picture."""
-    return one_line(text, limit)
+    """Text of a report, fit to stand in a picture; matplotlib keeps what begins with `_` out of its legends."""
+    shown = one_line(text, limit)
+    return f" {shown}" if shown.startswith("_") else shown
 
 
 def drawable(value: float | None) -> bool:
