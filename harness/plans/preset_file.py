@@ -37,6 +37,8 @@ def load_preset(name: str, overrides: Sequence[str] = ()) -> LoadedPreset:
     data = read_preset(name)
     document = _document(data, name)
     kind = _kind_of(document, name)
+    if overrides:
+        validate_preset(document, name)  # so that overrides find arms and tables where they look for them
     for override in overrides:
         apply(document, kind, override)
     preset = validate_preset(document, name)
@@ -102,9 +104,9 @@ def validate_preset(document: dict[str, Any], name: str) -> BasePreset:
 
 def _kind_of(document: dict[str, Any], name: str) -> type[BasePreset]:
     kind = document.get("kind")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise UsageError(f"preset {name}: kind: {kind!r} is none of {', '.join(KINDS)}")
-    return KINDS[str(kind)].preset
+    return KINDS[kind].preset
 
 
 def _frozen(value: Any) -> Any:

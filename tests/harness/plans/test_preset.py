@@ -147,10 +147,11 @@ def test_a_copy_of_a_shipped_preset_keeps_its_name_as_long_as_it_is_unchanged(tm
         (b"\xff\xfe", "no TOML: 'utf-8' codec"),
         ("a = " + "[" * 100_000, "no TOML"),
         (b"#" * (2**20 + 1), "over 1 MB"),
+        ("kind = [1]", "kind: [1] is none of"),
         ('kind = "niah"', "name"),
         ('kind = "niah"\nname = "../x"\ntitle = ""\nmodel = "k3-tiny"\nsamples = 5', "name"),
     ],
-    ids=["empty", "cut short", "UTF-16", "deep", "large", "without a name", "a path for a name"],
+    ids=["empty", "cut short", "UTF-16", "deep", "large", "kind in a list", "without a name", "a path for a name"],
 )
 def test_a_file_that_is_no_preset_is_refused_in_one_line(tmp_path: Path, text: str | bytes, said: str) -> None:
     with pytest.raises(UsageError, match=r"preset .*mine\.toml") as caught:
@@ -204,3 +205,20 @@ def test_an_f_theta_is_a_model_of_its_run() -> None:
         ("verifier", "smollm2-135m"),
         ("f_theta", "smollm2-135m-ftheta"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "override"),
+    [
+        ('name = "ablate"', "arms.ablate.sink=4"),
+        ("[workload]\nlines = 38", "workload.lines=3"),
+    ],
+)
+def test_a_preset_that_is_none_is_refused_before_it_is_overridden(tmp_path: Path, text: str, override: str) -> None:
+    whole = read_preset("demo").decode().replace('"demo"', '"mine"', 1)
+    assert text in whole
+    broken = whole.replace(text, "name_ = 1" if text.startswith("name") else "", 1)
+    if text.startswith("["):
+        broken = "workload = 5\n" + broken
+    with pytest.raises(UsageError, match=r"preset .*mine\.toml"):
+        load_preset(own(tmp_path, broken), [override])
