@@ -23,6 +23,7 @@ from reports.records.measurement import Arm
 from reports.records.plan import Run
 from reports.report import Report, load_report
 from tests.harness.commands.killed import killed
+from tests.harness.commands.timeless import timeless
 from tests.harness.model_folders import write_folder
 from tests.harness.tiny_models import SHAPE, verifier_of
 
@@ -109,19 +110,6 @@ def kept(out: Path) -> dict[Run, Any]:
     found = {row_of(entry.arm, entry.row): entry.row for entry in rows}
     assert len(found) == len(rows)
     return found
-
-
-def timeless(report: Report) -> dict[str, Any]:
-    """The report without what no two runs share: times, names, and that it was interrupted."""
-    document = report.model_dump(exclude={"report_id", "created_at", "claims", "gate"})
-    document["provenance"]["argv"] = None
-    document["plan"]["resumes"] = document["machine"] = None
-    for arm in document["arms"]:
-        arm["warm_ups"] = None
-        for row in arm["measurements"]:
-            for name in ("restoration_s", "aux_s", "prefill_s", "decode_s", "e2e_s", "peak_bytes"):
-                row[name] = None
-    return document
 
 
 @pytest.fixture(scope="module", name="whole")

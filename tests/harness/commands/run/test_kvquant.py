@@ -17,6 +17,7 @@ from reports.records.codec_rows import CodecArm, KvQuantResult
 from reports.records.provenance import Faithfulness
 from reports.report import Report, load_report
 from tests.harness.commands.killed import killed
+from tests.harness.commands.timeless import timeless
 
 FAITHFUL = Faithfulness(reference="transformers", tokens=600, argmax_agreement=1.0, largest_logit_gap=1e-4)
 CODECS = "affine8,affine3,hadamard-affine4,d4-4,e8-4"
@@ -118,17 +119,6 @@ def test_the_table_and_the_page_show_every_codec(
         assert name in text
     assert text.count("<svg") == 3
     assert "<script" not in text
-
-
-def timeless(report: Report) -> dict[str, Any]:
-    """The report without what no two runs share: times, names, and that it was interrupted."""
-    document = report.model_dump(exclude={"report_id", "created_at", "claims", "gate"})
-    document["provenance"]["argv"] = None
-    document["plan"]["resumes"] = None
-    result = document["kv_quant"]
-    for row in (*result["oracle"], *(row for arm in result["arms"] for row in arm["samples"])):
-        row["decode_s"] = None
-    return document
 
 
 def test_a_run_killed_again_and_again_ends_as_if_nothing_had_happened(
