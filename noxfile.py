@@ -113,3 +113,25 @@ def method(session: nox.Session) -> None:
     """How often the gate's figures are wrong, by simulation: 10,000 reports a cell."""
     install(session)
     session.run("python", "scripts/method.py", *(session.posargs or ("--write",)))
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """100,000 commands over spoiled files: no traceback, no hang, no memory over 1 GB."""
+    install(session, "test")
+    session.run("python", "scripts/fuzz.py", *session.posargs)
+
+
+@nox.session
+def kills(session: nox.Session) -> None:
+    """200 kills (-9) of runs, none of which loses a row."""
+    install(session, "test", extra="torch")
+    session.run("python", "scripts/kills.py", *session.posargs)
+
+
+@nox.session
+def audit(session: nox.Session) -> None:
+    """No known vulnerability in what K3 installs."""
+    install(session, extra="torch,serve,page")
+    session.install("pip-audit>=2.9")
+    session.run("pip-audit", "--local", *session.posargs)
