@@ -20,13 +20,8 @@ append = Journal.append
 
 def counted(self: Journal, entry: Entry) -> None:
     append(self, entry)
-<<<<<<< HEAD
     if sum(not isinstance(entry, Read) for entry in self.entries) == int(sys.argv[1]):
-        os.kill(os.getppid() if sys.argv[3] == "command" else os.getpid(), int(sys.argv[2]))
-=======
-    if len(self.entries) == int(sys.argv[1]):
         os.kill(COMMAND if sys.argv[3] == "command" else os.getpid(), int(sys.argv[2]))
->>>>>>> 79f096d (Kill runs at random moments (scripts/kills.py), and compare each end with a whole run; one reading of what two runs share)
         time.sleep(60)  # until what was killed has ended this one
 
 
