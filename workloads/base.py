@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from reports.records.measurement import PromptSet
 from reports.records.plan import PromptRecord, Texts, tokens_digest
-from reports.scoring.score import score
+from reports.scoring.answers import score
 
 PromptStyle = Literal["chat", "completion"]
 SYNTHETIC = "synthetic"

@@ -6,7 +6,7 @@ from typing import Any
 
 from reports.records.codec_rows import CodecSample, LayerError, OracleSample, SecondQuestion, weighted_errors
 from reports.records.measurement import StopReason
-from reports.scoring.score import score
+from reports.scoring.answers import score
 
 
 @dataclass(frozen=True)

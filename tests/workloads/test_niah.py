@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports.scoring.score import score
+from reports.scoring.answers import score
 from tests.tokenizers_for_tests import model_text
 from workloads.base import Prompt, PromptStyle
 from workloads.niah import Niah

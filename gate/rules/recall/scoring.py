@@ -9,7 +9,7 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, RECALL, Example, Finding
 from gate.rulebook.thresholds import DEGENERATE_LINE_LENGTH, DEGENERATE_LINES, DEGENERATE_REPEATS, DEGENERATE_UNIT
-from reports.scoring.score import why_wrong
+from reports.scoring.answers import why_wrong
 
 if TYPE_CHECKING:
     from reports.records.codec_rows import CodecSample, KvQuantResult, OracleSample, SecondQuestion

@@ -22,7 +22,7 @@ from harness.engines.registry import build
 from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec
 from harness.fetching.fetch import ensure
 from harness.models.model_text import ModelText
-from reports.scoring.score import score
+from reports.scoring.answers import score
 from tests.harness.tiny_models import tiny_llama
 from workloads.base import Prompt
 from workloads.niah import Niah

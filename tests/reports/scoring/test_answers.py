@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.scoring.score import first_turn, score, why_wrong
+from reports.scoring.answers import first_turn, score, why_wrong
 
 CODE = "BETA-1409"
 
