@@ -92,7 +92,11 @@ COMMANDS: dict[str, Command | Group] = {
                 "harness.commands.report.html",
                 "Write a report as one self-contained HTML page; a folder as a page a report and an index.",
             ),
-            "plot": Command("harness.commands.report.plot", "Write one picture of a report as pdf, svg or png."),
+            "plot": Command(
+                "harness.commands.report.plot",
+                "Write one picture of a report: ratios, speed, stages, acceptance, recall, or error and divergence of "
+                "codecs.",
+            ),
             "table": Command("harness.commands.report.table", "Print the arms of many reports in one table."),
             "import": Command(
                 "harness.commands.report.import_",
