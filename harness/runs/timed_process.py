@@ -67,10 +67,11 @@ def run_process(plan: RunPlan, out: Path, process: int, progress: Progress) -> N
     verifier, *others = plan.preset.models()
     prepared = prepare(plan, load_models(verifier.name, others))
     with writing(out), Journal.open(skeleton(prepared), out, before) as journal:
+        done = _done(journal, planned)  # before a line is added: nothing is, to rows that are not this run's
         journal.append(Read(reading=idle))
         if not journal.measured:
             prepared.loaded.tell_unverified()
-        _measure_left(prepared, process, journal, progress)
+        _measure_left(prepared, process, done, journal, progress)
         progress(before + len(plan.runs_of(process)), len(planned), "auditing streams")
         _audit(prepared, journal)
         journal.append(Read(reading=watch.reading("after")))
@@ -78,11 +79,10 @@ def run_process(plan: RunPlan, out: Path, process: int, progress: Progress) -> N
             _write_memory(prepared, journal)
 
 
-def _measure_left(prepared: Prepared, process: int, journal: Journal, progress: Progress) -> None:
+def _measure_left(prepared: Prepared, process: int, done: int, journal: Journal, progress: Progress) -> None:
     """Warm up the arms that have runs left in this process, then measure those."""
     plan = prepared.plan
     planned = plan.runs()
-    done = _done(journal, planned)
     left = [one for one in planned[done:] if one.process == process]
     shown = _shown(plan, process)
     with watching() as watch:
