@@ -68,5 +68,5 @@ def _value(text: str) -> Any:
 
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:  # no TOML, or an integer of thousands of digits
         return text

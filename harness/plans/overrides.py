@@ -105,5 +105,5 @@ def _value(text: str) -> Any:
     """The text as a TOML value; what is none is taken as a string."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:  # no TOML, or an integer of thousands of digits
         return text

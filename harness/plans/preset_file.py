@@ -71,7 +71,7 @@ def is_path(name: str) -> bool:
 def _document(data: bytes, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(data.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:  # no UTF-8, no TOML, or an integer of thousands of digits
         raise UsageError(f"preset {name}: no TOML: {one_line(str(error))}") from error
     except RecursionError as error:
         raise UsageError(f"preset {name}: no TOML that a preset needs: too deeply nested") from error

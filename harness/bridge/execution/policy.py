@@ -50,7 +50,7 @@ def read_policy(path: Path | None) -> Policy:
         return Policy.model_validate({k: tuple(v) if isinstance(v, list) else v for k, v in document.items()})
     except RefusedFileError as error:
         raise CannotRunError(f"{path}: {error}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise CannotRunError(f"{path}: no TOML: {one_line(str(error))}") from error
     except ValidationError as error:
         raise CannotRunError(f"{path}: {describe_invalid(error)}") from error

@@ -147,11 +147,22 @@ def test_a_copy_of_a_shipped_preset_keeps_its_name_as_long_as_it_is_unchanged(tm
         (b"\xff\xfe", "no TOML: 'utf-8' codec"),
         ("a = " + "[" * 100_000, "no TOML"),
         (b"#" * (2**20 + 1), "over 1 MB"),
+        ("samples = " + "9" * 5000, "no TOML"),
         ("kind = [1]", "kind: [1] is none of"),
         ('kind = "niah"', "name"),
         ('kind = "niah"\nname = "../x"\ntitle = ""\nmodel = "k3-tiny"\nsamples = 5', "name"),
     ],
-    ids=["empty", "cut short", "UTF-16", "deep", "large", "kind in a list", "without a name", "a path for a name"],
+    ids=[
+        "empty",
+        "cut short",
+        "UTF-16",
+        "deep",
+        "large",
+        "digits",
+        "kind in a list",
+        "without a name",
+        "a path for a name",
+    ],
 )
 def test_a_file_that_is_no_preset_is_refused_in_one_line(tmp_path: Path, text: str | bytes, said: str) -> None:
     with pytest.raises(UsageError, match=r"preset .*mine\.toml") as caught:
@@ -222,3 +233,8 @@ def test_a_preset_that_is_none_is_refused_before_it_is_overridden(tmp_path: Path
         broken = "workload = 5\n" + broken
     with pytest.raises(UsageError, match=r"preset .*mine\.toml"):
         load_preset(own(tmp_path, broken), [override])
+
+
+def test_an_override_of_thousands_of_digits_is_refused_in_one_line() -> None:
+    with pytest.raises(UsageError, match="samples"):
+        load_preset("demo", [f"samples={'9' * 5000}"])
