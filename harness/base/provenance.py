@@ -73,13 +73,19 @@ def memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+FILES = ("--out", "--preset")
+"""Options whose value may be the path of a file."""
+
+
 def anonymous_argv(argv: Sequence[str]) -> tuple[str, ...]:
-    """Arguments without home folders; the program and the report by their names alone, since folders decide nothing."""
+    """Arguments without home folders; the program, the report and a preset's file by their names alone, since folders
+    decide nothing."""
     told = [without_home(part) for part in argv[1:]]
     for place, part in enumerate(told):
-        if part.startswith("--out="):
-            told[place] = f"--out={Path(part.removeprefix('--out=')).name}"
-        elif place and told[place - 1] == "--out":
+        flag, equals, value = part.partition("=")
+        if flag in FILES and equals:
+            told[place] = f"{flag}={Path(value).name}"
+        elif place and told[place - 1] in FILES:
             told[place] = Path(part).name
         elif "=" in part:
             flag, equals, setting = part.rpartition("--set=")

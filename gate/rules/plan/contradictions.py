@@ -54,7 +54,8 @@ def _asked(report: Report) -> Iterator[Fault]:
                 )
     named = _value(argv, "--preset")
     wanted = part_of or (preset.name if preset is not None else None)
-    if wanted is not None and named != wanted and (named is not None or part_of is not None):
+    own = named is not None and _is_file(named)  # its name stands in the file
+    if wanted is not None and not own and named != wanted and (named is not None or part_of is not None):
         message = f"asks for preset {str(named)[:60]!r}, the report is of {wanted!r}"
         yield Fault("provenance.argv", message, str(named), wanted)
     if preset is not None and part_of == preset.name:
@@ -87,6 +88,10 @@ def _value(argv: Sequence[str], flag: str) -> str | None:
         elif part.startswith(f"{flag}="):
             found = part.split("=", 1)[1]
     return found
+
+
+def _is_file(preset: str) -> bool:
+    return "/" in preset or preset.endswith(".toml")
 
 
 def _planned(view: ReportView) -> Iterator[Fault]:

@@ -15,6 +15,8 @@ NIAH = measured_niah(Setup(samples=2, repeats=2))
         (("k3", "eval", "--preset=niah", "--samples", "7"), None, ["7"]),
         (("k3", "eval", "--preset=niah", "--samples", "7"), "niah", ["niah"]),
         (("k3", "eval", "--samples", "7"), "demo", ["None"]),
+        (("k3", "eval", "--preset", "mine.toml", "--samples", "7"), "mine", []),
+        (("k3", "eval", "--preset", "/a/mine.toml"), None, []),
         ((), "demo", ["None"]),
         ((), None, []),
     ],

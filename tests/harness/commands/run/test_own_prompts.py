@@ -9,7 +9,7 @@ import pytest
 from harness.base.provenance import anonymous_argv, anonymous_setting
 from harness.cli import run
 from harness.plans.kinds import plan_of
-from harness.plans.preset_file import load_preset
+from harness.plans.preset_file import load_preset, read_preset
 from reports.records.record import digest_of
 from reports.report import load_report
 
@@ -43,6 +43,22 @@ def test_a_report_tells_the_file_by_name_and_digest_and_no_folder(
     assert "workload.prompts=own.jsonl" in report.preset.overrides
     assert report.gate is not None
     assert not [one for one in report.gate.violations if "answer" in one.message or "argv" in one.message]
+
+
+def test_a_preset_of_ones_own_is_run_and_judged_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: Path
+) -> None:
+    mine = own.with_name("preset.toml")
+    mine.write_bytes(read_preset("code-tiny").replace(b'name = "code-tiny"', b'name = "mine"'))
+    arguments = ["eval", "--preset", str(mine), *SMALL, "--out", str(tmp_path / "report.json")]
+    monkeypatch.setattr(sys, "argv", ["k3", *arguments])
+    assert run(arguments) in (0, 2)
+    report = load_report(tmp_path / "report.json")
+    assert report.preset is not None
+    assert report.gate is not None
+    assert "PLAN_CONTRADICTED" not in [one.code for one in report.gate.violations]
+    assert (report.preset.name, report.preset.digest) == ("mine", digest_of(mine.read_bytes()))
+    assert "of mine" not in (tmp_path / "report.json").read_text()
 
 
 def test_the_file_is_read_before_anything_is_loaded(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
