@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from gate.claims.counted_prompts import without_loops
 from gate.figures.paired_ratios import Pair, paired_ratios, prompt_of
 from gate.figures.statistics.ratio_estimate import RatioEstimate, estimate_ratio, holm
 from gate.figures.stream_groups import merge_alike
@@ -35,7 +36,8 @@ def pairs_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> tuple[Pa
     """The paired ratios of two arms of the report, derived once."""
     key = ("pairs", arm.name, baseline.name, _rate(metric))
     if key not in view.memo:
-        view.memo[key] = paired_ratios(arm, baseline, metric, prompt_groups(view, arm))
+        both = without_loops(view, arm), without_loops(view, baseline)
+        view.memo[key] = paired_ratios(*both, metric, prompt_groups(view, arm))
     found: tuple[Pair, ...] = view.memo[key]
     return found
 
@@ -47,7 +49,7 @@ def prompt_groups(view: ReportView, arm: Arm) -> dict[int, str]:
     key = ("groups", arm.prompt_set)
     if key not in view.memo:
         recorded = view.groups_of(arm.prompt_set)
-        prompts = set(prompt_of(arm.measurements).values())
+        prompts = set(prompt_of(without_loops(view, arm).measurements).values())
         groups = {prompt: recorded.get(prompt, f"prompt {prompt}") for prompt in prompts}
         rows = view.oracle.measurements if view.oracle is not None else ()
         streams = {row.sample: ids for row in rows if len(ids := row.token_ids or ()) >= SHORTEST_TOLD}

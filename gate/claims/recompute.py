@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import adjusted_p, pairs_of, ratio_of
+from gate.claims.counted_prompts import left_out, without_loops
 from gate.figures.acceptance import acceptance_of
 from gate.figures.codecs import CodecComparison, codec_comparison
 from gate.figures.conduct.smoke import smoke_passed
@@ -38,6 +39,7 @@ class RatioBasis:
 
     groups: int
     prompts: int
+    left_out: int | None
     processes: int
     p: float
     ratios: int
@@ -74,7 +76,7 @@ def recompute(view: ReportView, claim: Claim) -> ClaimFigures | None:
         case "kv_saving":
             return _saving(view, claim, arm, baseline)
         case "acceptance":
-            return _acceptance(arm)
+            return _acceptance(without_loops(view, arm))
     return None
 
 
@@ -99,11 +101,12 @@ def _ratio(view: ReportView, claim: RatioClaim | NullRatioClaim, arm: Arm, basel
     basis = RatioBasis(
         groups=estimate.groups,
         prompts=estimate.prompts,
+        left_out=len(left_out(view)) or None,
         processes=estimate.processes,
         p=together.get((claim.metric, arm.name, baseline.name), 1.0),
         ratios=len(together),
         end_to_end=_end_to_end(view, claim, arm, baseline),
-        ratio_of_totals=ratio_of_totals(arm, baseline, claim.metric),
+        ratio_of_totals=ratio_of_totals(without_loops(view, arm), without_loops(view, baseline), claim.metric),
         leave_one_out=leave_one_group_out(pair.cell for pair in pairs_of(view, arm, baseline, claim.metric)),
     )
     return ClaimFigures(estimate.value, interval, basis)

@@ -45,6 +45,8 @@ def _basis(claim: RatioClaim) -> list[str]:
     if claim.prompts is not None and claim.groups is not None:
         processes = f" in {number_of(claim.processes, 'process')}" if claim.processes else ""
         parts.append(f"on {number_of(claim.prompts, 'prompt')} of {number_of(claim.groups, 'kind')}{processes}")
+        if claim.left_out:
+            parts.append(f"{claim.left_out} more left out, where the plain model goes round in a circle")
     if claim.end_to_end is not None:
         parts.append(f"end to end {three_digits(claim.end_to_end, 'x')}")
     if claim.ratio_of_totals is not None:

@@ -141,7 +141,8 @@ def _basis(claim: RatioClaim) -> str:
     if claim.prompts is None or claim.groups is None:
         return ""
     processes = f" in {number_of(claim.processes, 'process')}" if claim.processes else ""
-    return f"on {number_of(claim.prompts, 'prompt')} of {number_of(claim.groups, 'kind')}{processes}"
+    less = f" ({claim.left_out} more left out, where the plain model goes round in a circle)" if claim.left_out else ""
+    return f"on {number_of(claim.prompts, 'prompt')} of {number_of(claim.groups, 'kind')}{less}{processes}"
 
 
 def _times(claim: BaseClaim) -> str:

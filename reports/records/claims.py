@@ -48,6 +48,9 @@ class RatioClaim(BaseClaim):
     unit: Literal["x"] = "x"
     groups: Count | None = Field(None, description="Groups of prompts (templates, documents) that the interval is over")
     prompts: Count | None = Field(None, description="Distinct prompts in them")
+    left_out: Count | None = Field(
+        None, description="Prompts that the plain model answers in a loop, so that they say nothing of any arm"
+    )
     processes: Count | None = None
     p: Fraction | None = Field(
         None, description="Chance of it without a difference, adjusted for all ratios of the report together (Holm)"

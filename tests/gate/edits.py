@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from reports.records.measurement import Arm, Measurement
+from reports.records.measurement import Arm, Measurement, Mismatch
 from reports.records.plan import Run, prompts_digest
 from reports.records.recipe import Recipe
 from reports.report import Imported, Report
@@ -17,6 +17,22 @@ def document(report: Report) -> dict[str, Any]:
     """The report as JSON values, absent fields left out."""
     found: dict[str, Any] = report.model_dump(mode="json", exclude_none=True)
     return found
+
+
+def said_otherwise(report: Report, name: str, change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Report:
+    """`report` with what the arm says to its first prompt changed, and the audit that tells the first other token."""
+    (arm,) = (arm for arm in report.arms if arm.name == name)
+    said = next(row.token_ids for row in arm.measurements if row.sample == 0) or ()
+    other = change(said)
+    place = next(place for place, (one, two) in enumerate(zip(said, other, strict=True)) if one != two)
+    miss = Mismatch(position=place, emitted=other[place], argmax=said[place], gap=2.5)
+    report = edit_rows(report, name, lambda row: row.replace(token_ids=other), where=lambda row: row.sample == 0)
+    assert arm.stream_audit is not None
+    streams = tuple(
+        stream.replace(mismatches=(miss,)) if stream.sample == 0 else stream for stream in arm.stream_audit.streams
+    )
+    audit = arm.stream_audit.replace(streams=streams)
+    return edit_arm(report, name, lambda arm: arm.replace(stream_audit=audit))
 
 
 def edit_arm(report: Report, name: str, edit: Callable[[Arm], Arm]) -> Report:

@@ -31,6 +31,8 @@ ACCOMPANIED: dict[str, set[str]] = {
     "CLAIM_MISLABELLED": {"CLAIM_LEFT_OUT"},
     "SPEEDUP_DECODE_ONLY_MISSING": {"CLAIM_LEFT_OUT"},
     "STREAM_SAMPLES": {"RUN_ORDER"},
+    # An arm loops where the plain model does not only if it says something else.
+    "STREAM_LOOPS": {"SPEEDUP_LOSSY"},
 }
 """Codes that cannot fire alone, with those that must come along, and why."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from gate.claims.counted_prompts import without_loops
 from gate.figures.acceptance import acceptance_of
 from gate.figures.rates import mean_of
 from gate.render.pictures.canvas import COLOURS, MARKERS, MOST_SERIES, Picture, drawable, label
+from gate.rulebook.report_view import ReportView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +57,9 @@ def stages_picture(report: Report) -> Iterator[Picture]:
 
 def acceptance_picture(report: Report) -> Iterator[Picture]:
     """The share of drafts accepted at each position of a block, a line an arm; none where nothing was drafted."""
-    arms = [(arm.name, found) for arm in report.arms[:MOST_SERIES] if (found := acceptance_of(arm)) is not None]
+    view = ReportView(report)
+    shown = ((arm.name, acceptance_of(without_loops(view, arm))) for arm in report.arms[:MOST_SERIES])
+    arms = [(name, found) for name, found in shown if found is not None]
     if not arms:
         return
 

@@ -5,12 +5,14 @@ What is measured (seconds, bytes, answers) is shown as it is; a ratio is a claim
 
 from dataclasses import dataclass
 
+from gate.claims.counted_prompts import without_loops
 from gate.figures.acceptance import Acceptance, acceptance_of
 from gate.figures.kv_memory import kv_bytes
 from gate.figures.prompt_shares import recall_of
 from gate.figures.rates import decode_rate, median_of
 from gate.figures.statistics.intervals import Share
 from gate.judging.judged_file import JudgedFile
+from gate.rulebook.report_view import ReportView
 from reports.records.claims import NullRatioClaim, SpeedupClaim
 from reports.records.measurement import Arm
 from reports.report import Report
@@ -44,7 +46,8 @@ def summarise(report: Report, judged: JudgedFile) -> tuple[ArmSummary, ...]:
     """A summary of every arm, in the order of the report, as `judged` allows."""
     refused = {claim.name for claim in judged.withheld}
     admitted = {claim.name for claim in judged.claims} - refused
-    return tuple(_summary(report, arm, admitted) for arm in report.arms)
+    view = ReportView(report)
+    return tuple(_summary(view, arm, admitted) for arm in report.arms)
 
 
 def _ratio(report: Report, arm: Arm) -> SpeedupClaim | NullRatioClaim | None:
@@ -55,7 +58,8 @@ def _ratio(report: Report, arm: Arm) -> SpeedupClaim | NullRatioClaim | None:
     return None
 
 
-def _summary(report: Report, arm: Arm, admitted: set[str]) -> ArmSummary:
+def _summary(view: ReportView, arm: Arm, admitted: set[str]) -> ArmSummary:
+    report = view.report
     rows, ratio = arm.measurements, _ratio(report, arm)
     shown = ratio is not None and ratio.name in admitted
     return ArmSummary(
@@ -72,5 +76,5 @@ def _summary(report: Report, arm: Arm, admitted: set[str]) -> ArmSummary:
         ratio=ratio if shown else None,
         ratio_withheld=ratio is not None and not shown,
         kv_bytes=median_of(kv_bytes(row) for row in rows),
-        acceptance=acceptance_of(arm),
+        acceptance=acceptance_of(without_loops(view, arm)),
     )

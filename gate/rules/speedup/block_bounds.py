@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, ratio_of
+from gate.claims.counted_prompts import without_loops
 from gate.figures.acceptance import committed_per_block
 from gate.figures.rates import median_of
 from gate.figures.trend import decode_costs
@@ -42,7 +43,7 @@ def speedup_over_acceptance(view: ReportView, claim: Claim) -> Iterator[Finding]
     both = compared_arms(view, claim)
     if both is None or not (drafts(both[0]) and lossless(both[0])):
         return
-    estimate, committed = ratio_of(view, *both, "decode_speedup"), committed_per_block(both[0])
+    estimate, committed = ratio_of(view, *both, "decode_speedup"), committed_per_block(without_loops(view, both[0]))
     if estimate is None or committed is None:
         return
     most = committed * MAX_SPEEDUP_PER_COMMITTED.value

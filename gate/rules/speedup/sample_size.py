@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, ratio_of
+from gate.claims.counted_prompts import without_loops
 from gate.figures.paired_ratios import prompt_of, rows_by_key
 from gate.figures.rates import median_of
 from gate.rulebook.registry import claim_rule
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 def samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Fewer than five distinct prompts."""
     for arm in compared_arms(view, claim) or ():
-        found = len(set(prompt_of(arm.measurements).values()))
+        found = len(set(prompt_of(without_loops(view, arm).measurements).values()))
         if found < MIN_SPEEDUP_SAMPLES.value:
             yield Finding(
                 f"{arm.name}: {found} distinct prompt{'s' if found != 1 else ''}; a ratio needs at least "

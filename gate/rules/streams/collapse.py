@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gate.claims.counted_prompts import without_loops
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, foreign_peer
 from gate.rulebook.rule import Example, Finding
@@ -30,7 +31,8 @@ REPEATED_TOKENS = Threshold(
     f"up to {DEGENERATE_UNIT.value} characters {DEGENERATE_REPEATS.value} or more times at its tail; or tokens that "
     f"end in as many repeats of up to {REPEATED_TOKENS.value} of them.",
     why="A runaway repeat is accepted draft after draft: it inflates accept lengths, and the answer before it is luck.",
-    fix="Find the fault that made the stream collapse; if the verifier itself collapses, change the prompts.",
+    fix="Find the fault that made the stream collapse. A code prompt that the plain model itself answers so is left "
+    "out of every arm; where too few are left, ask others.",
     severity="withheld",
     example=Example(bad="`la la la la la la la la la`", good="`The code is BETA-1409.`"),
     thresholds=(DEGENERATE_LINES, DEGENERATE_LINE_LENGTH, DEGENERATE_UNIT, DEGENERATE_REPEATS, REPEATED_TOKENS),
@@ -40,7 +42,7 @@ def output_degenerate(view: ReportView) -> Iterator[Finding]:
     texts: dict[str, bool] = {}
     tails: dict[tuple[int, ...], bool] = {}
     for arm in view.under_test:
-        for row in arm.measurements:
+        for row in without_loops(view, arm).measurements:
             text, tail = row.text or "", (row.token_ids or ())[-DEGENERATE_REPEATS.value * REPEATED_TOKENS.value :]
             if text not in texts:
                 texts[text] = is_degenerate(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gate.claims.counted_prompts import without_loops
 from gate.figures.paired_ratios import prompt_of
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
@@ -51,7 +52,7 @@ def stream_samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
     arm = view.arms.get(claim.arm)
     if arm is None:
         return
-    lengths = _lengths(arm)
+    lengths = _lengths(without_loops(view, arm))
     if len(lengths) < MIN_STREAM_SAMPLES.value:
         yield Finding(
             f"{arm.name}: streams of {len(lengths)} distinct prompts; at least {MIN_STREAM_SAMPLES.value} are needed",

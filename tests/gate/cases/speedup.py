@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from reports.records.measurement import Measurement, Mismatch
+from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.cases.bases import NGRAM, approximating, drafting, judged, resized, several, throughput
-from tests.gate.edits import edit_arm, edit_rows, scale, set_plan, set_rows
+from tests.gate.edits import edit_arm, edit_rows, said_otherwise, scale, set_plan, set_rows
 from tests.gate.rule_case import RuleCase, measured, stated
 
 SPEED = "decode_speedup/native"
@@ -58,17 +58,7 @@ def is_first_prompt(row: Measurement) -> bool:
 
 def astray(report: Report) -> Report:
     """The arm emits another token once, in every repeat of a prompt."""
-    arm = next(arm for arm in report.arms if arm.name == NGRAM)
-    said = next(row.token_ids for row in arm.measurements if row.sample == 0) or ()
-    miss = Mismatch(position=9, emitted=said[9] + 1, argmax=said[9], gap=2.5)
-    strayed = (*said[:9], miss.emitted, *said[10:])
-    report = edit_rows(report, NGRAM, lambda row: row.replace(token_ids=strayed), where=is_first_prompt)
-    assert arm.stream_audit is not None
-    streams = tuple(
-        stream.replace(mismatches=(miss,)) if stream.sample == 0 else stream for stream in arm.stream_audit.streams
-    )
-    audit = arm.stream_audit.replace(streams=streams)
-    return edit_arm(report, NGRAM, lambda arm: arm.replace(stream_audit=audit))
+    return said_otherwise(report, NGRAM, lambda said: (*said[:9], said[9] + 1, *said[10:]))
 
 
 def stop_short(report: Report) -> Report:

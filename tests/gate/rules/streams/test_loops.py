@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.rules.streams.loops import loop_at_end
+from gate.claims.counted_prompts import loop_at_end
 
 
 @given(
