@@ -1,10 +1,10 @@
 """Recall against bytes: which arms are points, and what stands on both axes."""
 
 import pytest
-from gate.render.page.chart import svg
 
 from gate.figures.recall_frontier import EXACT_ALONE, F_THETA, frontier
-from gate.render.page import frontier_chart as shown
+from gate.render.page import frontier_rows as shown
+from gate.render.pictures.frontiers import frontier_picture
 from tests.gate.edits import set_rows
 from tests.gate.honest import Setup, measured_niah
 
@@ -28,9 +28,9 @@ def test_without_f_theta_or_without_bytes_there_is_no_frontier() -> None:
     assert "f_theta" not in {point.arm for point in frontier(set_rows(report, "f_theta", kv_bytes_prefill=None))}
 
 
-def test_the_picture_has_a_series_a_family_and_the_table_a_row_a_point() -> None:
-    points = frontier(measured_niah(Setup(samples=3, repeats=2, suts=("f_theta",))))
-    chart = shown.chart(points)
-    assert {series.name for series in chart.series} == {F_THETA, EXACT_ALONE}
-    assert "Recall" in svg(chart)
+def test_the_page_has_a_picture_and_a_row_a_point() -> None:
+    report = measured_niah(Setup(samples=3, repeats=2, suts=("f_theta",)))
+    points = frontier(report)
+    assert {point.family for point in points} == {F_THETA, EXACT_ALONE}
+    assert [picture.name for picture in frontier_picture(report)] == ["recall"]
     assert all(len(shown.row(point)) == len(shown.COLUMNS) for point in points)

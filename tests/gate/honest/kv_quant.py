@@ -3,6 +3,7 @@
 import random
 from datetime import UTC, datetime
 
+from gate.rulebook.thresholds import MIN_CODEC_PROMPTS
 from reports.records.codec_rows import (
     CodecArm,
     CodecSample,
@@ -50,7 +51,9 @@ def measured_kv_quant(setup: Setup) -> Report:
         )
         for name, bits, *errors in _CODECS
     )
-    worth = {"affine8": False, "hadamard_e8": True, "lattice_d4": False}
+    # Over fewer prompts nothing is decided, and an honest run prints no verdict.
+    enough = setup.samples >= MIN_CODEC_PROMPTS.value
+    worth = {"affine8": False, "hadamard_e8": True, "lattice_d4": False} if enough else {}
     plan_digest = digest(f"kvquant/{setup!r}")
     return Report(
         kind="kv_quant",

@@ -82,6 +82,8 @@ def kill(*step):
     os.kill(os.getpid(), int(sys.argv[1]))
 
 if __name__ == "__main__":
+    # Whoever starts the tests in the background has Ctrl-C ignored, and so has all that these start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     in_fresh_process(wait, (), kill)
 """
 

@@ -83,11 +83,11 @@ def test_the_gate_gives_every_codec_its_verdict(measured: Path) -> None:
     ]
     verdicts = {claim.name.split("/")[1]: (claim.value, claim.withheld_by) for claim in judged.claims}
     assert set(verdicts) == {"affine8", "affine3", "hadamard-affine4", "d4-4", "e8-4"}
-    assert verdicts["affine8"] == (0.0, ("KVQUANT_CONTROL",))
-    assert verdicts["affine3"] == (0.0, ("KVQUANT_CONTROL",))
+    assert verdicts["affine8"] == (0.0, ("KVQUANT_CONTROL", "KVQUANT_SAMPLES"))
+    assert verdicts["affine3"] == (0.0, ("KVQUANT_CONTROL", "KVQUANT_SAMPLES"))
 
 
-def test_a_second_question_that_the_oracle_answers_makes_a_verdict_that_is_admitted(measured: Path) -> None:
+def test_a_second_question_that_the_oracle_answers_leaves_too_few_prompts_in_the_way_alone(measured: Path) -> None:
     report = citable(load_report(measured))
     result = result_of(report)
     answers = {row.sample: row.answer for row in report.workload.prompts if row.answer} if report.workload else {}
@@ -101,9 +101,8 @@ def test_a_second_question_that_the_oracle_answers_makes_a_verdict_that_is_admit
     )
     told = result.replace(oracle=tuple(map(answered, result.oracle)), arms=arms)
     judged = judge(conclude(report.replace(kv_quant=told)))
-    statuses = {claim.name.split("/")[1]: (claim.status, claim.value) for claim in judged.claims}
-    assert statuses["affine8"] == ("admitted", 0.0)
-    assert statuses["affine3"] == ("admitted", 0.0)
+    assert judged.violations == ()
+    assert {claim.withheld_by for claim in judged.claims} == {("KVQUANT_SAMPLES",)}
 
 
 def test_the_table_and_the_page_show_every_codec(
