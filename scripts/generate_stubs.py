@@ -1,4 +1,4 @@
-"""Writes the Python files of the session protocol beside its .proto file, by grpcio-tools and mypy-protobuf."""
+"""Writes the messages of the session protocol beside its .proto file, by grpcio-tools and mypy-protobuf."""
 
 from importlib.metadata import distribution
 from importlib.resources import files
@@ -8,7 +8,7 @@ from grpc_tools import protoc
 
 ROOT = Path(__file__).resolve().parents[1]
 PROTO = Path("harness/engines/remote/sessions.proto")
-STUBS = ("sessions_pb2.py", "sessions_pb2.pyi", "sessions_pb2_grpc.py", "sessions_pb2_grpc.pyi")
+STUBS = ("sessions_pb2.py", "sessions_pb2.pyi")
 
 
 def generate(into: Path) -> None:
@@ -25,7 +25,7 @@ def generate(into: Path) -> None:
             f"-I{ROOT}",
             f"-I{files('grpc_tools').joinpath('_proto')}",
             *(f"--plugin={path.name}={path}" for path in plugins),
-            *(f"--{kind}_out={into}" for kind in ("python", "mypy", "grpc_python", "mypy_grpc")),
+            *(f"--{kind}_out={into}" for kind in ("python", "mypy")),
             str(ROOT / PROTO),
         ]
     )

@@ -12,15 +12,14 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from harness.base.errors import CannotRunError, UsageError
-from harness.engines.remote.sessions_pb2_grpc import add_SessionsServicer_to_server
+from harness.engines.remote.stub import SERVICE
 from harness.remote.service import SessionService
-from harness.remote.servicer import Servicer
+from harness.remote.servicer import Servicer, handlers
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 GRACE_S = 2.0
 SPARE_THREADS = 32
 """Beside one for each session that is held and one for each that generates."""
-SERVICE = "k3.sessions.v1.Sessions"
 
 
 @dataclass(frozen=True)
@@ -80,12 +79,12 @@ def serving(service: SessionService, address: str, access: Access | None = None)
         ],
         maximum_concurrent_rpcs=2 * limits.sessions + SPARE_THREADS,
     )
-    add_SessionsServicer_to_server(Servicer(service), server)
+    server.add_generic_rpc_handlers((handlers(Servicer(service)),))
     states = health.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(states, server)
     port = _listen(server, address, access)
     server.start()
-    states.set(SERVICE, health_pb2.HealthCheckResponse.SERVING)
+    states.set(SERVICE.full_name, health_pb2.HealthCheckResponse.SERVING)
     states.set("", health_pb2.HealthCheckResponse.SERVING)
     try:
         yield f"{address.rpartition(':')[0]}:{port}"

@@ -12,7 +12,7 @@ from harness.engines.remote import messages
 from harness.engines.remote import sessions_pb2 as wire
 from harness.engines.remote.description import to_wire
 from harness.engines.remote.records import RefusedError, Sampling
-from harness.engines.remote.sessions_pb2_grpc import SessionsServicer
+from harness.engines.remote.stub import SERVICE
 from harness.remote.device_thread import Call
 from harness.remote.service import SessionService
 
@@ -22,7 +22,7 @@ HELD_LOOK_S = 1.0
 """How often a held session is looked for, so that the stream ends when another call closed it."""
 
 
-class Servicer(SessionsServicer):
+class Servicer:
     """Each method runs in a thread of gRPC's pool and waits there for the device thread."""
 
     def __init__(self, service: SessionService) -> None:
@@ -104,6 +104,16 @@ class Servicer(SessionsServicer):
         finally:
             if self._service.exists(name):
                 self._service.close(name)
+
+
+def handlers(servicer: Servicer) -> grpc.GenericRpcHandler:
+    """Every method of the service, answered by the servicer's of the same name."""
+    answered = {}
+    for method in SERVICE.methods:
+        kind = grpc.unary_stream_rpc_method_handler if method.server_streaming else grpc.unary_unary_rpc_method_handler
+        asked, given = getattr(wire, method.input_type.name), getattr(wire, method.output_type.name)
+        answered[method.name] = kind(getattr(servicer, method.name), asked.FromString, given.SerializeToString)
+    return grpc.method_handlers_generic_handler(SERVICE.full_name, answered)
 
 
 def _leave_with(context: grpc.ServicerContext, call: Call[T]) -> None:

@@ -20,7 +20,7 @@ from harness.engines.remote.records import (
     SessionInfo,
     Status,
 )
-from harness.engines.remote.sessions_pb2_grpc import SessionsStub
+from harness.engines.remote.stub import SessionsStub
 
 LARGEST_MESSAGE = 16 * 2**20
 GREEDY = Sampling()
@@ -64,16 +64,16 @@ class SessionClient:
     def describe(self) -> Described:
         """What the server tells of itself."""
         with _told():
-            message = self._stub.Describe(wire.DescribeRequest(), **self._options())
+            message = self._stub.describe(wire.DescribeRequest(), **self._options())
         return from_wire(message)
 
     def create(self, label: str = "", stop_tokens: Sequence[int] = (), hold: bool = False) -> str:
         """A new session; held, it is closed when this client is gone, however it went."""
         with _told():
             request = wire.CreateSessionRequest(label=label, stop_token_ids=stop_tokens)
-            name = self._stub.CreateSession(request, **self._options()).session_id
+            name = self._stub.create_session(request, **self._options()).session_id
             if hold:
-                stream = self._stub.HoldSession(wire.HoldSessionRequest(session_id=name), metadata=self._metadata)
+                stream = self._stub.hold_session(wire.HoldSessionRequest(session_id=name), metadata=self._metadata)
                 next(stream)
                 self._holds[name] = stream
         return name
@@ -82,7 +82,7 @@ class SessionClient:
         """Have tokens read."""
         with _told():
             request = wire.AppendTokensRequest(session_id=name, token_ids=tokens)
-            return messages.appended_of(self._stub.AppendTokens(request, **self._options(deadline_s)))
+            return messages.appended_of(self._stub.append_tokens(request, **self._options(deadline_s)))
 
     def generate(
         self,
@@ -106,7 +106,7 @@ class SessionClient:
             stop_token_ids=stop_tokens,
         )
         with _told():
-            stream = self._stub.Generate(request, **self._options(deadline_s))
+            stream = self._stub.generate(request, **self._options(deadline_s))
             try:
                 for message in stream:
                     frame = messages.frame_of(message)
@@ -120,12 +120,12 @@ class SessionClient:
         """Where a session stands."""
         with _told():
             request = wire.GetSessionInfoRequest(session_id=name)
-            return messages.info_of(self._stub.GetSessionInfo(request, **self._options()))
+            return messages.info_of(self._stub.session_info(request, **self._options()))
 
     def close_session(self, name: str) -> None:
         """Free a session."""
         with _told():
-            self._stub.CloseSession(wire.CloseSessionRequest(session_id=name), **self._options())
+            self._stub.close_session(wire.CloseSessionRequest(session_id=name), **self._options())
         hold = self._holds.pop(name, None)
         if hold is not None:
             hold.cancel()
