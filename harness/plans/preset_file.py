@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness.base.errors import ModelError, UsageError
-from harness.models.folder.files import read_file
+from harness.base.errors import UsageError
 from harness.plans.kinds import KINDS
 from harness.plans.overrides import apply, did_you_mean
 from harness.plans.preset import BasePreset, LoadedPreset
 from harness.plans.preset_faults import in_flags, in_keys
 from reports.records.record import digest_of
+from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
 
 PRESET_LIMIT = 2**20
@@ -55,9 +55,12 @@ def read_preset(name: str) -> bytes:
     """
     if is_path(name):
         try:
-            return read_file(Path(name).expanduser(), PRESET_LIMIT)
-        except ModelError as error:
-            raise UsageError(f"preset {error}") from error
+            data = read_bounded(Path(name).expanduser())
+        except RefusedFileError as error:
+            raise UsageError(f"preset {name}: {error}") from error
+        if len(data) > PRESET_LIMIT:
+            raise UsageError(f"preset {name}: over {PRESET_LIMIT >> 20} MB, which no preset is")
+        return data
     if name not in preset_names():
         raise UsageError(f"no preset named {name!r}{did_you_mean(name, preset_names())}; `k3 presets list` shows all")
     return resources.files("presets").joinpath(f"{name}.toml").read_bytes()
