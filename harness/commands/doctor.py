@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.base.provenance import PACKAGES, read_host, version_of
-from harness.base.remedies import RUN_REMEDY, TORCH_REMEDY
+from harness.base.remedies import PAGE_REMEDY, RUN_REMEDY, SERVE_REMEDY, TORCH_REMEDY
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,8 @@ def _needs(models: dict[str, str]) -> list[Need]:
         ),
         Need("k3 parity", "torch", _module("torch", TORCH_REMEDY)),
         Need("k3 models verify, of a model without recorded logits", "torch", _module("torch", TORCH_REMEDY)),
+        Need("k3 serve, k3 smoke", "grpc", _module("grpc", SERVE_REMEDY)),
+        Need("k3 report html, k3 report plot", "matplotlib", _module("matplotlib", PAGE_REMEDY)),
         Need("provenance in a checkout", "git", "" if shutil.which("git") else "install git"),
     ]
 

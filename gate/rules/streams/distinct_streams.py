@@ -42,7 +42,7 @@ MIN_STREAM_TOKENS = Threshold(
     catches=f"Token identity or acceptance over fewer than {MIN_STREAM_SAMPLES.value} distinct prompts, or over "
     f"fewer than {MIN_STREAM_TOKENS.value} tokens of all of them together, each prompt counted once.",
     why="One stream of 4 tokens shows nothing: a cache that is rolled back wrongly is right for the first few tokens.",
-    fix="Ask more prompts (`--samples`), or let the streams run longer (`--max-new-tokens`).",
+    fix="Ask more prompts (`--samples`), or let the streams run longer (`--set max_new_tokens=N`).",
     blocks=("token_identity", "acceptance"),
     example=Example(bad="token identity 1/1, one stream of 4 tokens", good="5/5, streams of 10 tokens from 5 prompts"),
     thresholds=(MIN_STREAM_SAMPLES, MIN_STREAM_TOKENS),
