@@ -38,7 +38,7 @@ def propose(report: Report) -> tuple[Claim, ...]:
     """Every claim the report's rows could carry, figures filled in, none asserted yet (status `withheld`)."""
     view = ReportView(report)
     proposed: list[Claim] = []
-    for claim in _candidates(view):
+    for claim in candidates(view):
         figures = recompute(view, claim)
         if figures is not None:
             proposed.append(with_figures(claim, figures).replace(in_distribution=in_distribution(view, claim)))
@@ -72,7 +72,8 @@ def stated_of(found: CodecComparison) -> dict[str, object]:
     }
 
 
-def _candidates(view: ReportView) -> Iterator[Claim]:
+def candidates(view: ReportView) -> Iterator[Claim]:
+    """Every claim that a report of these arms and results may have, without figures: its rows may lack those."""
     oracle = view.oracle
     if oracle is not None:
         yield _recall(oracle, "oracle_recall")

@@ -21,10 +21,12 @@ def claim_left_out(view: ReportView) -> Iterator[Finding]:
     """A claim that the rows carry is not in the report. (One without any claim says nothing.)"""
     if view.imported or not view.report.claims:
         return
-    from gate.claims.propose import propose
+    from gate.claims.propose import candidates
+    from gate.claims.recompute import recompute
 
     stated = {claim.name for claim in view.report.claims}
-    lacking = [claim.name for claim in propose(view.report) if claim.name not in stated]
+    unsaid = (claim for claim in candidates(view) if claim.name not in stated)
+    lacking = [claim.name for claim in unsaid if recompute(view, claim) is not None]
     if lacking:
         message = f"claims: without {', '.join(lacking[:4])}" + (f" and {len(lacking) - 4} more" if lacking[4:] else "")
         yield Finding(message, field="claims", found=f"{len(stated)} claims", allowed=f"{len(lacking)} more")
