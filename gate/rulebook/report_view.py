@@ -142,8 +142,9 @@ def row_key(row: Measurement | AuditedStream) -> RowKey:
 
 def engine_of(arm: Arm) -> EngineKind:
     """What the arm's engine is; of an engine that K3 does not know, what the arm says of itself."""
-    said = EngineKind(arm.engine, arm.decode_loop or "", drafts=arm.drafter is not None, bounds=evicts(arm))
-    return ENGINES.get(arm.engine, said)
+    if arm.engine in ENGINES:
+        return ENGINES[arm.engine]
+    return EngineKind(arm.engine, arm.decode_loop or "", drafts=arm.drafter is not None, bounds=evicts(arm))
 
 
 def drafter_of(arm: Arm) -> DrafterKind | None:
