@@ -13,10 +13,12 @@ from reports.scoring.answers import why_wrong
 
 if TYPE_CHECKING:
     from reports.records.codec_rows import CodecSample, KvQuantResult, OracleSample, SecondQuestion
+    from reports.records.measurement import PromptSet
     from reports.records.plan import PromptRecord
 
-    Known = dict[tuple[str, PromptRecord], str | None]
-    """What speaks against a text as an answer to a prompt, as far as it was asked; nothing if it is right."""
+    Known = dict[tuple[str, PromptSet, int], str | None]
+    """What speaks against a text as an answer to the prompt of a set and sample, as far as it was asked; nothing if it
+    is right."""
 
 
 @evidence_rule(
@@ -73,7 +75,7 @@ def _scored(
             message = f"{where}: counted as correct, but no {lacking} is recorded to score"
             yield Finding(message, arm, sample, lacking, "none", f"its {lacking}", severity="withheld")
         return
-    key = (text, prompt)
+    key = (text, prompt.prompt_set, prompt.sample)
     if key not in known:
         known[key] = why_wrong(text, prompt.answer, prompt.also_asked or (), prompt.not_asked or ())
     wrong = known[key]
