@@ -15,6 +15,8 @@ def compared(block: ParityBlock) -> int:
 
 def disagreements(block: ParityBlock) -> int:
     """Positions of a block at which the two runtimes propose different tokens, or one proposes none."""
+    if block.reference_tokens == block.candidate_tokens:
+        return 0
     pairs = zip(block.reference_tokens, block.candidate_tokens, strict=False)
     return compared(block) - sum(ours == theirs for ours, theirs in pairs)
 
