@@ -48,12 +48,7 @@ def without_loops(view: ReportView, arm: Arm) -> Arm:
     return found
 
 
-def loop_of(tokens: Sequence[int]) -> int | None:
-    """The period of a loop at the end of a stream: `ROUNDS` or more, over `SHORTEST` tokens or more."""
-    return loop_at_end(tokens, rounds=ROUNDS, least=SHORTEST)
-
-
-def loop_at_end(tokens: Sequence[int], *, rounds: int, least: int) -> int | None:
+def loop_at_end(tokens: Sequence[int], *, rounds: int = ROUNDS, least: int = SHORTEST) -> int | None:
     """The shortest period in which the last tokens go round at least `rounds` times, over `least` tokens or more.
 
     None if they do not.
@@ -74,5 +69,5 @@ def _looping(oracle: Arm) -> Iterator[int]:
     for row in oracle.measurements:
         streams.setdefault(row.sample, set()).add(row.token_ids or ())
     for sample, said in streams.items():
-        if all(loop_of(tokens) is not None for tokens in said):
+        if all(loop_at_end(tokens) is not None for tokens in said):
             yield sample

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms
-from gate.claims.counted_prompts import ROUNDS, SHORTEST, loop_of, without_loops
+from gate.claims.counted_prompts import ROUNDS, SHORTEST, loop_at_end, without_loops
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS, Example, Finding
@@ -43,7 +43,7 @@ def _loops(view: ReportView, arm: Arm) -> dict[int, int]:
     if key not in view.memo:
         rows = without_loops(view, arm).measurements
         streams = {(row.sample, row.token_ids) for row in rows if row.token_ids is not None}
-        found = ((sample, loop_of(ids)) for sample, ids in sorted(streams))
+        found = ((sample, loop_at_end(ids)) for sample, ids in sorted(streams))
         view.memo[key] = {sample: period for sample, period in found if period is not None}
     periods: dict[int, int] = view.memo[key]
     return periods
