@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -10,6 +10,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reports.content_digest import values_digest
+from reports.records.provenance import ModelInfo, ModelRole
 from reports.report import Imported, Report, describe_invalid
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import Json
@@ -64,6 +65,11 @@ class Importer:
     versioned: bool = False
 
 
+def of_kind(*kinds: str) -> Callable[[Source], bool]:
+    """Recognises a file that states one of these kinds."""
+    return lambda source: isinstance(source.value, dict) and source.value.get("kind") in kinds
+
+
 F = TypeVar("F", bound=Foreign)
 
 
@@ -109,6 +115,11 @@ def model_id(stated: str) -> str:
         return one_line(stated, 200)
     parts = [part for part in re.split(r"[/\\]", stated) if part not in ("", ".", "..", "~")]
     return one_line(parts[-1], 200) if parts else "unnamed"
+
+
+def models_of(stated: Mapping[ModelRole, str | None]) -> tuple[ModelInfo, ...]:
+    """The models that a file names, by role; those that it leaves out are left out."""
+    return tuple(ModelInfo(role=role, id=model_id(name)) for role, name in stated.items() if name is not None)
 
 
 def distinct(labels: Iterable[str]) -> list[str]:

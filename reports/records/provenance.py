@@ -53,10 +53,13 @@ class Faithfulness(Record):
     as_run: AsRun | None = Field(None, description="On the start of the text, where engines run it in another type")
 
 
+ModelRole = Literal["verifier", "drafter", "f_theta", "proposer"]
+
+
 class ModelInfo(Record):
     """A model as it was loaded."""
 
-    role: Literal["verifier", "drafter", "f_theta", "proposer"]
+    role: ModelRole
     id: Name
     revision: Name | None = None
     weights: Digest | None = None

@@ -1,10 +1,10 @@
 """The predecessor's drafter parity, kind `k3_mlx_drafter_parity`: the MLX drafter against the torch one."""
 
-from reports.importers.base import Foreign, Importer, Source, mark, model_id, parse_foreign, report_id
+from reports.importers.base import Foreign, Importer, Source, mark, models_of, of_kind, parse_foreign, report_id
 from reports.records.claims import ParityClaim
 from reports.records.drafter_parity import ParityBlock, ParityResult
 from reports.records.plan import PlanInfo, WorkloadInfo
-from reports.records.provenance import ModelInfo, Provenance
+from reports.records.provenance import Provenance
 from reports.records.record import Count, Fraction, TokenId
 from reports.report import Report
 
@@ -53,15 +53,10 @@ class ParityFile(Foreign):
     passed: bool | None = None
 
 
-def _recognises(source: Source) -> bool:
-    return isinstance(source.value, dict) and source.value.get("kind") == KIND
-
-
 def _load(source: Source) -> Report:
     file = parse_foreign(ParityFile, source.value)
     config = file.config
-    named = (("verifier", config.verifier_path), ("drafter", config.drafter_id))
-    models = [{"role": role, "id": model_id(stated)} for role, stated in named if stated is not None]
+    models = models_of({"verifier": config.verifier_path, "drafter": config.drafter_id})
     claim = ParityClaim(
         name=f"drafter_parity/{CANDIDATE}",
         metric="drafter_parity",
@@ -74,7 +69,7 @@ def _load(source: Source) -> Report:
         kind="parity",
         report_id=report_id(IMPORTER.name, source),
         imported=mark(IMPORTER.name, source, (*NOTES, stated), file.kind, file.schema_version),
-        provenance=Provenance(models=tuple(ModelInfo.model_validate(model) for model in models)),
+        provenance=Provenance(models=models),
         workload=WorkloadInfo(name="parity", seed=config.seed),
         plan=PlanInfo(samples=config.n_samples),
         parity=ParityResult(
@@ -97,4 +92,4 @@ def _load(source: Source) -> Report:
     )
 
 
-IMPORTER = Importer("k3-mac", _recognises, _load, versioned=True)
+IMPORTER = Importer("k3-mac", of_kind(KIND), _load, versioned=True)

@@ -1,11 +1,21 @@
 """The predecessor's fused chat, kind `mac_gemma4_kakeya_fused_chat`: one arm, one row a turn, no oracle."""
 
 from reports.engines import FUSED
-from reports.importers.base import Foreign, Importer, Source, mark, model_id, parse_foreign, report_id
+from reports.importers.base import (
+    Foreign,
+    Importer,
+    Source,
+    mark,
+    model_id,
+    models_of,
+    of_kind,
+    parse_foreign,
+    report_id,
+)
 from reports.importers.k3_mac.observed import restoration_active
 from reports.records.measurement import Arm, DrafterInfo, Measurement, Restoration, Speculation
 from reports.records.plan import WorkloadInfo
-from reports.records.provenance import ModelInfo, Provenance
+from reports.records.provenance import Provenance
 from reports.records.record import Bytes, Count
 from reports.report import Report
 
@@ -51,14 +61,9 @@ class ChatFile(Foreign):
     turns: list[Turn]
 
 
-def _recognises(source: Source) -> bool:
-    return isinstance(source.value, dict) and source.value.get("kind") == KIND
-
-
 def _load(source: Source) -> Report:
     file = parse_foreign(ChatFile, source.value)
-    named = (("verifier", file.model_path), ("drafter", file.drafter_id), ("f_theta", file.f_theta_dir))
-    models = [{"role": role, "id": model_id(stated)} for role, stated in named if stated is not None]
+    models = models_of({"verifier": file.model_path, "drafter": file.drafter_id, "f_theta": file.f_theta_dir})
     drafter = file.drafter_id
     arm = Arm(
         name=ARM,
@@ -72,7 +77,7 @@ def _load(source: Source) -> Report:
         kind="chat",
         report_id=report_id(IMPORTER.name, source),
         imported=mark(IMPORTER.name, source, NOTES, file.kind, file.schema_version),
-        provenance=Provenance(models=tuple(ModelInfo.model_validate(model) for model in models)),
+        provenance=Provenance(models=models),
         workload=WorkloadInfo(name="chat"),
         arms=(arm,),
     )
@@ -110,4 +115,4 @@ def _row(file: ChatFile, sample: int, turn: Turn) -> Measurement:
     )
 
 
-IMPORTER = Importer("k3-mac", _recognises, _load, versioned=True)
+IMPORTER = Importer("k3-mac", of_kind(KIND), _load, versioned=True)

@@ -1,6 +1,6 @@
 """The predecessor's smokes of its session runtime, kinds `grpc_generator_smoke`, `_appender_`, `_runtime_`."""
 
-from reports.importers.base import Foreign, Importer, Source, mark, parse_foreign, report_id
+from reports.importers.base import Foreign, Importer, Source, mark, of_kind, parse_foreign, report_id
 from reports.importers.k3_mac.told_host import ToldHost
 from reports.records.claims import SmokeClaim
 from reports.records.conduct.runtime_smoke import RuntimeSmoke, SmokeStep
@@ -37,10 +37,6 @@ class SmokeFile(Foreign):
     steps: list[Step]
 
 
-def _recognises(source: Source) -> bool:
-    return isinstance(source.value, dict) and source.value.get("kind") in KINDS
-
-
 def _load(source: Source) -> Report:
     file = parse_foreign(SmokeFile, source.value)
     total, passed = file.steps_total, file.steps_passed
@@ -72,4 +68,4 @@ def _step(step: Step) -> SmokeStep:
     return SmokeStep.model_validate(words | {"elapsed_ms": step.elapsed_ms or 0.0})
 
 
-IMPORTER = Importer("k3-mac", _recognises, _load, versioned=True)
+IMPORTER = Importer("k3-mac", of_kind(*KINDS), _load, versioned=True)

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 from reports.engines import FUSED, INCREMENTAL, NATIVE_BASELINE
 from reports.engines import ORACLE as ORACLE_ENGINE
-from reports.importers.base import Importer, Source, mark, model_id, parse_foreign, report_id
+from reports.importers.base import Importer, Source, mark, model_id, models_of, of_kind, parse_foreign, report_id
 from reports.importers.k3_mac import needle_rows as rows
 from reports.importers.k3_mac.needle_claims import CROSS, ORACLE, claims_of, memory_table
-from reports.importers.k3_mac.needle_shapes import Config, EvalMode, MacReport
+from reports.importers.k3_mac.needle_shapes import EvalMode, MacReport
 from reports.records.measurement import Arm, DrafterInfo, Restoration
 from reports.records.plan import PlanInfo, PromptRecord, WorkloadInfo
-from reports.records.provenance import ModelInfo, Provenance
+from reports.records.provenance import Provenance
 from reports.report import Report
 
 KIND = "k3_integrated_niah_acceptance_mac"
@@ -27,19 +27,16 @@ ENGINES: dict[EvalMode, str] = {
 }
 
 
-def _recognises(source: Source) -> bool:
-    return isinstance(source.value, dict) and source.value.get("kind") == KIND
-
-
 def _load(source: Source) -> Report:
     file = parse_foreign(MacReport, source.value)
     rows.check_consistent(file)
     config = file.config
+    models = models_of({"verifier": config.verifier_path, "drafter": config.drafter_id, "f_theta": config.f_theta_dir})
     return Report(
         kind="niah",
         report_id=report_id(IMPORTER.name, source),
         imported=mark(IMPORTER.name, source, _notes(file), file.kind, file.schema_version),
-        provenance=Provenance(models=_models(config)),
+        provenance=Provenance(models=models),
         workload=WorkloadInfo(
             name="niah",
             seed=config.seed,
@@ -54,17 +51,6 @@ def _load(source: Source) -> Report:
         arms=(_cross_arm(file), *_oracle_arm(file)),
         memory=memory_table(file.memory),
         claims=tuple(claims_of(file)),
-    )
-
-
-def _models(config: Config) -> tuple[ModelInfo, ...]:
-    named = (
-        ("verifier", config.verifier_path),
-        ("drafter", config.drafter_id),
-        ("f_theta", config.f_theta_dir),
-    )
-    return tuple(
-        ModelInfo.model_validate({"role": role, "id": model_id(stated)}) for role, stated in named if stated is not None
     )
 
 
@@ -166,4 +152,4 @@ def _notes(file: MacReport) -> Iterator[str]:
         yield f"the tool itself found: {violation.code}"
 
 
-IMPORTER = Importer("k3-mac", _recognises, _load, versioned=True)
+IMPORTER = Importer("k3-mac", of_kind(KIND), _load, versioned=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from reports.importers.base import Foreign, Importer, Source, mark, model_id, parse_foreign, report_id, require
+from reports.importers.base import Foreign, Importer, Source, mark, model_id, of_kind, parse_foreign, report_id, require
 from reports.records.claims import KvQuantClaim
 from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult, StatedCodecVerdict
 from reports.records.plan import PlanInfo, PromptRecord, WorkloadInfo
@@ -53,10 +53,6 @@ class KvQuantFile(Foreign):
     oracle_recall: float | None = None
     results: dict[Name, CodecResult]
     verdict: dict[Name, CodecVerdict] | None = None
-
-
-def _recognises(source: Source) -> bool:
-    return isinstance(source.value, dict) and source.value.get("kind") == KIND
 
 
 def _load(source: Source) -> Report:
@@ -117,4 +113,4 @@ def _claims(file: KvQuantFile, verdicts: tuple[StatedCodecVerdict, ...]) -> Iter
         )
 
 
-IMPORTER = Importer("k3-mac", _recognises, _load, versioned=True)
+IMPORTER = Importer("k3-mac", of_kind(KIND), _load, versioned=True)

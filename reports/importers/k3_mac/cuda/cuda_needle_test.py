@@ -8,11 +8,21 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from reports.importers.base import Foreign, Importer, Source, mark, model_id, parse_foreign, report_id, require
+from reports.importers.base import (
+    Foreign,
+    Importer,
+    Source,
+    mark,
+    models_of,
+    of_kind,
+    parse_foreign,
+    report_id,
+    require,
+)
 from reports.records.claims import RecallClaim
 from reports.records.measurement import Arm, Measurement, Restoration
 from reports.records.plan import PlanInfo, PromptRecord, WorkloadInfo
-from reports.records.provenance import ModelInfo, Provenance
+from reports.records.provenance import Provenance
 from reports.records.record import Count
 from reports.report import Report
 
@@ -66,15 +76,10 @@ class CudaFile(Foreign):
     results: Results
 
 
-def _recognises(source: Source) -> bool:
-    return isinstance(source.value, dict) and source.value.get("kind") == KIND
-
-
 def _load(source: Source) -> Report:
     file = parse_foreign(CudaFile, source.value)
     config = file.config
-    named = (("verifier", config.verifier_id), ("drafter", config.drafter_id), ("f_theta", config.f_theta_dir))
-    models = [{"role": role, "id": model_id(stated)} for role, stated in named if stated is not None]
+    models = models_of({"verifier": config.verifier_id, "drafter": config.drafter_id, "f_theta": config.f_theta_dir})
     lengths = config.prompt_token_lens
     arms = [_arm(CROSS, file.results.k3_cross_model, config)]
     arms += [_arm(ORACLE, file.results.oracle, config)] if file.results.oracle is not None else []
@@ -82,7 +87,7 @@ def _load(source: Source) -> Report:
         kind="niah",
         report_id=report_id(IMPORTER.name, source),
         imported=mark(IMPORTER.name, source, NOTES, file.kind, file.schema_version),
-        provenance=Provenance(models=tuple(ModelInfo.model_validate(model) for model in models)),
+        provenance=Provenance(models=models),
         workload=WorkloadInfo(
             name="niah",
             seed=config.seed,
@@ -146,4 +151,4 @@ def _claims(results: Results) -> Iterator[RecallClaim]:
         )
 
 
-IMPORTER = Importer("k3-mac", _recognises, _load, versioned=True)
+IMPORTER = Importer("k3-mac", of_kind(KIND), _load, versioned=True)

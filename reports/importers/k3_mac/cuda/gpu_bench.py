@@ -7,11 +7,21 @@ last two have rows; of the others means are all there is.
 from collections.abc import Iterator
 
 from reports.engines import FUSED
-from reports.importers.base import Foreign, Importer, Source, mark, model_id, parse_foreign, report_id
+from reports.importers.base import (
+    Foreign,
+    Importer,
+    Source,
+    mark,
+    model_id,
+    models_of,
+    of_kind,
+    parse_foreign,
+    report_id,
+)
 from reports.records.claims import Claim, RecallClaim, SpeedupClaim
 from reports.records.measurement import Arm, DrafterInfo, Measurement, Restoration, Role, Speculation, StatedRate
 from reports.records.plan import PlanInfo, WorkloadInfo
-from reports.records.provenance import ModelInfo, Package, Provenance
+from reports.records.provenance import Package, Provenance
 from reports.records.record import Count, Name, TokenId
 from reports.report import Report
 
@@ -104,22 +114,17 @@ class GpuFile(Foreign):
                 yield name, role, engine, section
 
 
-def _recognises(source: Source) -> bool:
-    return isinstance(source.value, dict) and source.value.get("kind") == KIND
-
-
 def _load(source: Source) -> Report:
     file = parse_foreign(GpuFile, source.value)
     config = file.config
-    named = (("verifier", config.verifier_id), ("drafter", config.drafter_id), ("f_theta", config.f_theta_dir))
-    models = [{"role": role, "id": model_id(stated)} for role, stated in named if stated is not None]
+    models = models_of({"verifier": config.verifier_id, "drafter": config.drafter_id, "f_theta": config.f_theta_dir})
     env = file.env or Environment()
     return Report(
         kind="niah",
         report_id=report_id(IMPORTER.name, source),
         imported=mark(IMPORTER.name, source, _notes(file), file.kind, file.schema_version),
         provenance=Provenance(
-            models=tuple(ModelInfo.model_validate(model) for model in models),
+            models=models,
             packages=(Package(name="torch", version=env.torch),) if env.torch is not None else None,
             device=env.gpu,
         ),
@@ -197,4 +202,4 @@ def _notes(file: GpuFile) -> Iterator[str]:
             yield f"stated: {name} mean_accept_len {section.mean_accept_len}"
 
 
-IMPORTER = Importer("k3-mac", _recognises, _load, versioned=True)
+IMPORTER = Importer("k3-mac", of_kind(KIND), _load, versioned=True)

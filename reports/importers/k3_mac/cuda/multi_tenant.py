@@ -5,10 +5,10 @@ Each entry is a batch size with one rate for the plain model and one for the res
 
 from collections.abc import Iterator
 
-from reports.importers.base import Foreign, Importer, Source, mark, model_id, parse_foreign, report_id
+from reports.importers.base import Foreign, Importer, Source, mark, models_of, of_kind, parse_foreign, report_id
 from reports.records.measurement import Arm, Restoration, StatedRate
 from reports.records.plan import PlanInfo, WorkloadInfo
-from reports.records.provenance import ModelInfo, Package, Provenance
+from reports.records.provenance import Package, Provenance
 from reports.records.record import Count, Name
 from reports.report import Report
 
@@ -59,21 +59,16 @@ class TenantFile(Foreign):
     results: list[Batch]
 
 
-def _recognises(source: Source) -> bool:
-    return isinstance(source.value, dict) and source.value.get("kind") == KIND
-
-
 def _load(source: Source) -> Report:
     file = parse_foreign(TenantFile, source.value)
     config, env = file.config, file.env or Environment()
-    named = (("verifier", config.verifier_id), ("drafter", config.drafter_id))
-    models = [{"role": role, "id": model_id(stated)} for role, stated in named if stated is not None]
+    models = models_of({"verifier": config.verifier_id, "drafter": config.drafter_id})
     return Report(
         kind="niah",
         report_id=report_id(IMPORTER.name, source),
         imported=mark(IMPORTER.name, source, (*NOTES, *_told(file)), file.kind, file.schema_version),
         provenance=Provenance(
-            models=tuple(ModelInfo.model_validate(model) for model in models),
+            models=models,
             packages=(Package(name="torch", version=env.torch),) if env.torch is not None else None,
             device=env.gpu,
         ),
@@ -113,4 +108,4 @@ def _told(file: TenantFile) -> Iterator[str]:
         )
 
 
-IMPORTER = Importer("k3-mac", _recognises, _load, versioned=True)
+IMPORTER = Importer("k3-mac", of_kind(KIND), _load, versioned=True)
