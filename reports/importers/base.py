@@ -85,6 +85,18 @@ def parse_foreign(shape: type[F], value: Json) -> F:
         raise ForeignFormatError(describe_invalid(error)) from error
 
 
+def parse_element(shape: type[F], place: int, value: Json) -> F:
+    """An element of a list as a `shape`.
+
+    Raises:
+        ForeignFormatError: as `parse_foreign`, with the place of the element.
+    """
+    try:
+        return parse_foreign(shape, value)
+    except ForeignFormatError as error:
+        raise ForeignFormatError(f"{place}.{error}") from error
+
+
 def mark(
     importer: str, source: Source, notes: Iterable[str], kind: str | None = None, version: int | None = None
 ) -> Imported:

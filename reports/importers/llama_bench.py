@@ -9,13 +9,12 @@ from datetime import datetime
 
 from reports.importers.base import (
     Foreign,
-    ForeignFormatError,
     Importer,
     Source,
     distinct,
     mark,
     model_id,
-    parse_foreign,
+    parse_element,
     report_id,
     require,
 )
@@ -100,10 +99,7 @@ def _load(source: Source) -> Report:
 
 
 def _parse(index: int, value: object) -> Test:
-    try:
-        test = parse_foreign(Test, value)
-    except ForeignFormatError as error:
-        raise ForeignFormatError(f"{index}.{error}") from error
+    test = parse_element(Test, index, value)
     require(test.n_prompt + test.n_gen > 0, f"{index}.n_gen: a test of no tokens")
     return test
 

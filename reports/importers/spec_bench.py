@@ -13,11 +13,10 @@ from itertools import accumulate
 
 from reports.importers.base import (
     Foreign,
-    ForeignFormatError,
     Importer,
     Source,
     mark,
-    parse_foreign,
+    parse_element,
     report_id,
     require,
 )
@@ -71,7 +70,8 @@ def _is_answer(value: object) -> bool:
 
 
 def _load(source: Source) -> Report:
-    answers = [_parse(index, value) for index, value in enumerate(source.value if source.lines else [source.value])]
+    values = source.value if source.lines else [source.value]
+    answers = [parse_element(Answer, index, value) for index, value in enumerate(values)]
     rows: dict[str, list[Measurement]] = {}
     samples: dict[tuple[int | str, int], int] = {}
     repeats = Counter[tuple[str, int | str]]()
@@ -107,13 +107,6 @@ def _arm(name: str, measured: list[Measurement]) -> Arm:
         drafter=DrafterInfo(name=DRAFTER) if said and not plain else None,
         measurements=tuple(row.replace(speculation=None) if plain else row for row in measured),
     )
-
-
-def _parse(index: int, value: object) -> Answer:
-    try:
-        return parse_foreign(Answer, value)
-    except ForeignFormatError as error:
-        raise ForeignFormatError(f"{index}.{error}") from error
 
 
 def _rows(choice: Choice, samples: Sequence[int], repeat: int, where: str) -> Iterator[Measurement]:

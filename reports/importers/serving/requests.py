@@ -5,13 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from reports.importers.base import (
     Foreign,
-    ForeignFormatError,
     Importer,
     Source,
     distinct,
     mark,
     model_id,
-    parse_foreign,
+    parse_element,
     report_id,
 )
 from reports.records.measurement import Arm, Measurement, StatedRate
@@ -81,7 +80,7 @@ def load_runs(importer: Importer, source: Source) -> Report:
         ForeignFormatError: a field of the wrong type; the message names the run.
     """
     values = source.value if source.lines or isinstance(source.value, list) else [source.value]
-    runs = [_parse(index, value) for index, value in enumerate(values)]
+    runs = [parse_element(ServingRun, index, value) for index, value in enumerate(values)]
     names = distinct(run.name for run in runs)
     arms = tuple(_arm(importer.name, name, run) for name, run in zip(names, runs, strict=True))
     samples = max((len(arm.measurements) for arm in arms), default=0)
@@ -95,13 +94,6 @@ def load_runs(importer: Importer, source: Source) -> Report:
         workload=WorkloadInfo(name=importer.name, prompts=tuple(PromptRecord(sample=n) for n in range(samples))),
         arms=arms,
     )
-
-
-def _parse(index: int, value: object) -> ServingRun:
-    try:
-        return parse_foreign(ServingRun, value)
-    except ForeignFormatError as error:
-        raise ForeignFormatError(f"{index}.{error}") from error
 
 
 def _arm(engine: str, name: str, run: ServingRun) -> Arm:
