@@ -98,8 +98,10 @@ def _impossible(step: SmokeStep) -> tuple[str, str] | None:
 def smoke_failed(view: ReportView) -> Iterator[Finding]:
     """A step that failed."""
     smoke = view.report.runtime_smoke
-    for step in smoke.steps if smoke is not None and not view.imported else ():
-        failure = step_failure(smoke, step) if smoke is not None else None
+    if smoke is None or view.imported:
+        return
+    for step in smoke.steps:
+        failure = step_failure(smoke, step)
         if failure is not None:
             found, allowed = failure
             message = f"{step.step}: {found}; it must be {allowed}"
