@@ -3,22 +3,10 @@ from typing import Any
 
 import pytest
 
-from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bases import kv_quant
 from tests.gate.cases.kv_quant import edit_codec, errs, halved_error
-
-
-def first(report: Report, name: str, edit: Callable[[Any], Any]) -> Report:
-    """The first sample of a codec edited."""
-    return edit_codec(report, name, lambda arm: arm.replace(samples=(edit(arm.samples[0]), *arm.samples[1:])))
-
-
-def oracle(report: Report, **changes: Any) -> Report:
-    """The verifier's first row edited."""
-    assert report.kv_quant is not None
-    one, *rest = report.kv_quant.oracle
-    return report.replace(kv_quant=report.kv_quant.replace(oracle=(one.replace(**changes), *rest)))
+from tests.gate.rules.kv_quant.codec_edits import first, oracle
 
 
 def test_honest_rows_add_up() -> None:

@@ -1,34 +1,11 @@
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from reports.report import Report
 from tests.gate.asking import ask, found, named
 from tests.gate.cases.bases import kv_quant
 from tests.gate.cases.kv_quant import edit_codec
-
-
-def first(report: Report, name: str, edit: Callable[[Any], Any]) -> Report:
-    """The first sample of a codec edited."""
-    return edit_codec(report, name, lambda arm: arm.replace(samples=(edit(arm.samples[0]), *arm.samples[1:])))
-
+from tests.gate.rules.kv_quant.codec_edits import first, samples, without
 
 CLAIM = named(kv_quant(), "kv_codec_worthwhile/lattice_d4")
-
-
-def samples(report: Report, name: str, **changes: object) -> Report:
-    """Every sample of a codec edited."""
-    return edit_codec(
-        report, name, lambda arm: arm.replace(samples=tuple(row.replace(**changes) for row in arm.samples))
-    )
-
-
-def without(report: Report, name: str) -> Report:
-    """A codec removed."""
-    assert report.kv_quant is not None
-    arms = tuple(arm for arm in report.kv_quant.arms if arm.name != name)
-    return report.replace(kv_quant=report.kv_quant.replace(arms=arms))
 
 
 def test_identity_moves_no_logit_and_keeps_the_second_answer() -> None:

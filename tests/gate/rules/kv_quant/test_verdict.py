@@ -1,15 +1,7 @@
-from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bases import kv_quant
 from tests.gate.cases.kv_quant import flip_verdict
-from tests.gate.rules.kv_quant.codec_edits import bits, samples
-
-
-def without(report: Report, name: str) -> Report:
-    """A codec removed."""
-    assert report.kv_quant is not None
-    arms = tuple(arm for arm in report.kv_quant.arms if arm.name != name)
-    return report.replace(kv_quant=report.kv_quant.replace(arms=arms))
+from tests.gate.rules.kv_quant.codec_edits import bits, samples, without
 
 
 def test_a_verdict_follows_from_bits_error_and_recall() -> None:

@@ -1,38 +1,11 @@
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bases import kv_quant
-from tests.gate.cases.kv_quant import edit_codec
 from tests.gate.edits import set_first_row, set_rows
-from tests.gate.honest import Setup, measured_kv_quant, measured_niah
-
-
-def first(report: Report, name: str, edit: Callable[[Any], Any]) -> Report:
-    """The first sample of a codec edited."""
-    return edit_codec(report, name, lambda arm: arm.replace(samples=(edit(arm.samples[0]), *arm.samples[1:])))
-
-
-def oracle(report: Report, **changes: Any) -> Report:
-    """The verifier's first row edited."""
-    assert report.kv_quant is not None
-    one, *rest = report.kv_quant.oracle
-    return report.replace(kv_quant=report.kv_quant.replace(oracle=(one.replace(**changes), *rest)))
-
-
-def niah(samples: int = 5, **changes: object) -> Report:
-    """A needle report, each prompt once."""
-    return measured_niah(Setup(**({"samples": samples, "repeats": 1} | changes)))  # type: ignore[arg-type]
-
-
-def prompts(report: Report, which: str, **changes: object) -> Report:
-    """The prompts of a set edited."""
-    assert report.workload is not None
-    edited = tuple(p.replace(**changes) if p.prompt_set == which else p for p in report.workload.prompts)
-    return report.replace(workload=report.workload.replace(prompts=edited))
+from tests.gate.honest import Setup, measured_kv_quant
+from tests.gate.rules.kv_quant.codec_edits import first, oracle
+from tests.gate.rules.recall.needle_reports import niah, prompts
 
 
 def test_second_answers_are_scored_again() -> None:

@@ -1,9 +1,7 @@
 from tests.gate.asking import ask
 from tests.gate.cases.bounds import cut_verification, halve_decode, too_fast
 from tests.gate.edits import edit_rows
-from tests.gate.honest import Setup, measured_code
-
-CODE = measured_code(Setup(samples=5, repeats=3, max_new_tokens=24, draft_arms=("ngram", "native"), ngram_speedup=1.2))
+from tests.gate.rules.speedup.timed_code import CODE
 
 CLAIM = "decode_speedup/fused_ngram"
 

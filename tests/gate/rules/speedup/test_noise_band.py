@@ -3,29 +3,14 @@ import pytest
 from gate.claims.propose import propose
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.edits import edit_arm, edit_rows, scale, set_rows, without_arm
+from tests.gate.edits import edit_arm, scale, set_rows, without_arm
 from tests.gate.honest import Setup, measured_code
-
-CODE = measured_code(Setup(samples=5, repeats=3, max_new_tokens=24, draft_arms=("ngram", "native"), ngram_speedup=1.2))
+from tests.gate.rules.speedup.timed_code import CODE, quiet, slower
 
 NGRAM = "decode_speedup/fused_ngram"
 
 
-def slower(report, name, factor):
-    def edit(row):
-        more = row.decode_s * (factor - 1)
-        return row.replace(decode_s=row.decode_s + more, e2e_s=row.e2e_s + more)
-
-    return edit_rows(report, name, edit)
-
-
 CLAIM = "decode_speedup/native"
-
-
-def quiet(**changes: object) -> Report:
-    """A native loop at 1 / 1.1 of the oracle, on a machine without noise."""
-    setup = {"samples": 6, "repeats": 3, "max_new_tokens": 40, "draft_arms": ("native",), "noise": 1e-6}
-    return measured_code(Setup(**(setup | changes)))  # type: ignore[arg-type]
 
 
 def by_sample(report: Report, name: str, factors: tuple[float, ...]) -> Report:
@@ -47,20 +32,20 @@ def test_a_ratio_that_noise_explains_is_not_off():
 
 
 def test_an_interval_without_1_stands_on_either_side() -> None:
-    assert not ask("SPEEDUP_INTERVAL", quiet(), CLAIM)
-    assert not ask("SPEEDUP_INTERVAL", scale(quiet(), "native", decode=0.5), CLAIM)
+    assert not ask("SPEEDUP_INTERVAL", quiet(samples=6), CLAIM)
+    assert not ask("SPEEDUP_INTERVAL", scale(quiet(samples=6), "native", decode=0.5), CLAIM)
 
 
 @pytest.mark.parametrize(("outlier", "fires"), [(1.0 / 1.5, True), (1.0 / 1.02, False)])
 def test_one_kind_of_prompt_that_goes_its_own_way_widens_the_interval(outlier: float, fires: bool) -> None:
-    report = by_sample(quiet(), "native", (outlier, 1.0, 1.0, 1.0, 1.0, 1.0))
+    report = by_sample(quiet(samples=6), "native", (outlier, 1.0, 1.0, 1.0, 1.0, 1.0))
     assert bool(ask("SPEEDUP_INTERVAL", report, CLAIM)) is fires
 
 
 def test_who_compares_more_must_show_more() -> None:
     """A ratio that stands alone does not among nineteen others: the best of many equal arms is no finding."""
     spread = (0.97, 1.0, 1.12, 1.04, 1.13, 1.06)
-    report = by_sample(quiet(), "native", spread)
+    report = by_sample(quiet(samples=6), "native", spread)
     arm = next(one for one in report.arms if one.name == "native")
     many = report.replace(arms=(*report.arms, *(arm.replace(name=f"native{index}") for index in range(9))))
     assert not ask("SPEEDUP_INTERVAL", report, CLAIM)
@@ -68,25 +53,25 @@ def test_who_compares_more_must_show_more() -> None:
 
 
 def test_without_pairs_there_is_no_interval() -> None:
-    report = set_rows(quiet(), "oracle", decode_s=None)
-    claim = next(one for one in propose(quiet()) if one.name == CLAIM)
+    report = set_rows(quiet(samples=6), "oracle", decode_s=None)
+    claim = next(one for one in propose(quiet(samples=6)) if one.name == CLAIM)
     assert found("SPEEDUP_INTERVAL", report.replace(claims=(claim,)), CLAIM) == ["none"]
 
 
 @pytest.mark.parametrize(("factor", "fires"), [(1.0, False), (1.08, False), (1.11, True), (1 / 1.11, True)])
 def test_an_effect_counts_beyond_what_the_oracle_differs_from_itself(factor: float, fires: bool) -> None:
     """The arm takes 1.1 times as long; an oracle that takes longer than itself by more is a disturbance."""
-    report = scale(quiet(), "oracle_again", decode=factor)
+    report = scale(quiet(samples=6), "oracle_again", decode=factor)
     assert bool(ask("SPEEDUP_NULL_BAND", report, CLAIM)) is fires
 
 
 def test_a_null_arm_that_scatters_around_1_is_no_band() -> None:
-    report = by_sample(quiet(), "oracle_again", (1.3, 0.8, 1.2, 0.8, 1.25, 0.8))
+    report = by_sample(quiet(samples=6), "oracle_again", (1.3, 0.8, 1.2, 0.8, 1.25, 0.8))
     assert not ask("SPEEDUP_NULL_BAND", report, CLAIM)
 
 
 def test_a_missing_shorter_or_foreign_null_arm_is_no_band() -> None:
-    report = quiet()
+    report = quiet(samples=6)
     assert found("SPEEDUP_NULL_BAND", without_arm(report, "oracle_again"), CLAIM) == ["none"]
     short = edit_arm(report, "oracle_again", lambda arm: arm.replace(measurements=arm.measurements[:10]))
     assert found("SPEEDUP_NULL_BAND", short, CLAIM) == ["10"]
@@ -97,7 +82,7 @@ def test_a_missing_shorter_or_foreign_null_arm_is_no_band() -> None:
 
 
 def test_a_null_ratio_is_of_the_null_arm() -> None:
-    report = quiet()
+    report = quiet(samples=6)
     assert not ask("SPEEDUP_NULL_BAND", report, "null_ratio/oracle_again")
     claim = next(one for one in propose(report) if one.name == "null_ratio/oracle_again")
     forged = report.replace(claims=(claim.replace(arm="native"),))

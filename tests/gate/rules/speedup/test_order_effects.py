@@ -8,15 +8,9 @@ from reports.records.measurement import Arm, Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.edits import edit_arm, edit_rows, in_processes, scale, set_plan, set_rows
-from tests.gate.honest import Setup, measured_code
+from tests.gate.rules.speedup.timed_code import quiet
 
 CLAIM = "decode_speedup/native"
-
-
-def quiet(**changes: object) -> Report:
-    """A native loop at 1 / 1.1 of the oracle, on a machine without noise."""
-    setup = {"samples": 5, "repeats": 3, "max_new_tokens": 40, "draft_arms": ("native",), "noise": 1e-6}
-    return measured_code(Setup(**(setup | changes)))  # type: ignore[arg-type]
 
 
 def second_slower(report: Report, factor: float) -> Report:

@@ -1,21 +1,13 @@
 import pytest
 
 from gate.rules.speedup.prefill import MAX_PREFILL_RATIO, MAX_PREFILL_SPREAD
-from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bounds import third_of_prefill
 from tests.gate.edits import edit_rows, scale, set_first_row
-from tests.gate.honest import Setup, measured_code, measured_niah
-
-CODE = measured_code(Setup(samples=5, repeats=3, max_new_tokens=24, draft_arms=("ngram", "native"), ngram_speedup=1.2))
+from tests.gate.honest import Setup, measured_niah
+from tests.gate.rules.speedup.timed_code import CODE, code
 
 NGRAM, NATIVE = "decode_speedup/fused_ngram", "decode_speedup/native"
-
-
-def code(**changes: object) -> Report:
-    """Oracle, prompt lookup and a native loop; five prompts once."""
-    setup = {"samples": 5, "repeats": 1, "max_new_tokens": 40, "draft_arms": ("ngram", "native")}
-    return measured_code(Setup(**(setup | changes)))  # type: ignore[arg-type]
 
 
 def test_the_same_prefill_is_not_read_at_two_speeds():

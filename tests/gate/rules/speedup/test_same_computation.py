@@ -7,28 +7,13 @@ from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bounds import too_fast
 from tests.gate.edits import edit_arm, edit_rows, set_first_row, set_rows
-from tests.gate.honest import Setup, measured_code, measured_niah
-
-CODE = measured_code(Setup(samples=5, repeats=3, max_new_tokens=24, draft_arms=("ngram", "native"), ngram_speedup=1.2))
+from tests.gate.honest import Setup, measured_niah
+from tests.gate.rules.speedup.timed_code import CODE, code, slower
 
 CLAIM = "decode_speedup/fused_ngram"
 
 
-def slower(report, name, factor):
-    def edit(row):
-        more = row.decode_s * (factor - 1)
-        return row.replace(decode_s=row.decode_s + more, e2e_s=row.e2e_s + more)
-
-    return edit_rows(report, name, edit)
-
-
 NGRAM, NATIVE = "decode_speedup/fused_ngram", "decode_speedup/native"
-
-
-def code(**changes: object) -> Report:
-    """Oracle, prompt lookup and a native loop; five prompts once."""
-    setup = {"samples": 5, "repeats": 1, "max_new_tokens": 40, "draft_arms": ("ngram", "native")}
-    return measured_code(Setup(**(setup | changes)))  # type: ignore[arg-type]
 
 
 def without_drafts(report: Report) -> Report:

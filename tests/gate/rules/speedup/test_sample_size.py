@@ -1,27 +1,14 @@
 import pytest
 
 from reports.records.measurement import Measurement
-from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.edits import edit_arm, edit_rows, set_first_row
-from tests.gate.honest import Setup, measured_code
+from tests.gate.rules.speedup.timed_code import code, quiet
 
 NGRAM, NATIVE = "decode_speedup/fused_ngram", "decode_speedup/native"
 
 
-def code(**changes: object) -> Report:
-    """Oracle, prompt lookup and a native loop; five prompts once."""
-    setup = {"samples": 5, "repeats": 1, "max_new_tokens": 40, "draft_arms": ("ngram", "native")}
-    return measured_code(Setup(**(setup | changes)))  # type: ignore[arg-type]
-
-
 CLAIM = "decode_speedup/native"
-
-
-def quiet(**changes: object) -> Report:
-    """A native loop at 1 / 1.1 of the oracle, on a machine without noise."""
-    setup = {"samples": 5, "repeats": 3, "max_new_tokens": 40, "draft_arms": ("native",), "noise": 1e-6}
-    return measured_code(Setup(**(setup | changes)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("samples", "fires"), [(4, True), (5, False)])

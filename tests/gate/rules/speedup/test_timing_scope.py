@@ -1,18 +1,11 @@
 import pytest
 
 from gate.claims.propose import propose
-from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.edits import edit_arm, scale, set_first_row
-from tests.gate.honest import Setup, measured_code
+from tests.gate.rules.speedup.timed_code import code
 
 NGRAM, NATIVE = "decode_speedup/fused_ngram", "decode_speedup/native"
-
-
-def code(**changes: object) -> Report:
-    """Oracle, prompt lookup and a native loop; five prompts once."""
-    setup = {"samples": 5, "repeats": 1, "max_new_tokens": 40, "draft_arms": ("ngram", "native")}
-    return measured_code(Setup(**(setup | changes)))  # type: ignore[arg-type]
 
 
 def test_decode_figures_are_needed_in_every_row_of_both_arms() -> None:
