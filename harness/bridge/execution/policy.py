@@ -50,10 +50,10 @@ def read_policy(path: Path | None) -> Policy:
         return Policy.model_validate({k: tuple(v) if isinstance(v, list) else v for k, v in document.items()})
     except RefusedFileError as error:
         raise CannotRunError(f"{path}: {error}") from error
+    except ValidationError as error:  # a ValueError, too, and no fault of the TOML
+        raise CannotRunError(f"{path}: {describe_invalid(error)}") from error
     except (ValueError, RecursionError) as error:
         raise CannotRunError(f"{path}: no TOML: {one_line(str(error))}") from error
-    except ValidationError as error:
-        raise CannotRunError(f"{path}: {describe_invalid(error)}") from error
 
 
 def forbidden(policy: Policy, request: Request) -> str | None:
