@@ -73,7 +73,7 @@ def ask(repository: Repository, remote: str, wish: Wish, asker: Asker) -> Asked:
 
 def asked_commit(repository: Repository, name: RequestName) -> str | None:
     """The commit with which this clone asked, if it did."""
-    return repository.commit(f"{ASKED}{name.preset}-{name.nonce}")
+    return repository.commit(ASKED + name.short)
 
 
 def _base(repository: Repository, ref: str | None) -> str:
@@ -108,7 +108,7 @@ def _agreed_digest(repository: Repository, base: str, wish: Wish) -> str:
 
 def _push_new(repository: Repository, remote: str, name: RequestName, commit: str) -> None:
     """Push a branch that was not there; the clone remembers it first, so that no request is pushed and forgotten."""
-    kept, branch = f"{ASKED}{name.preset}-{name.nonce}", f"refs/heads/{name.branch}"
+    kept, branch = ASKED + name.short, f"refs/heads/{name.branch}"
     if asked_commit(repository, name) is not None:
         raise CannotRunError(f"nonce {name.nonce}: was used before: leave --nonce out")
     repository.git("update-ref", kept, commit, "")

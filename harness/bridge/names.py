@@ -24,9 +24,14 @@ class RequestName:
     nonce: str
 
     @property
+    def short(self) -> str:
+        """As users are told it, and name it."""
+        return f"{self.preset}-{self.nonce}"
+
+    @property
     def branch(self) -> str:
         """The branch, without refs/heads/."""
-        return f"{PREFIX}{self.preset}-{self.nonce}"
+        return PREFIX + self.short
 
 
 def new_nonce() -> str:

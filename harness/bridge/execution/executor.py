@@ -96,7 +96,7 @@ class Executor:
         if self._push(job.name, job.stands_on, job.result):
             self.say(f"{job.name.branch}: answered")
             return True
-        kept = f"{KEPT}{job.preset}-{job.nonce}"
+        kept = KEPT + job.name.short
         self.repository.git("update-ref", kept, job.result)
         self.say(f"{job.name.branch}: was deleted or rewritten while it ran; the answer is kept as {kept}")
         return False

@@ -52,13 +52,12 @@ def command(
     from gate.judging.judged_file import exit_code
 
     repository, name = clone_here(), request_named(request)
-    short = f"{name.preset}-{name.nonce}"
-    folder = out or Path("k3-runs") / short
+    folder = out or Path("k3-runs") / name.short
     if folder.exists():
         raise OutputError(f"{folder}: is there already; name another folder with --out")
     commit = asked or asked_commit(repository, name)
     if commit is None:
-        raise CannotRunError(f"{short}: was not asked from this clone: name the request's commit with --asked")
+        raise CannotRunError(f"{name.short}: was not asked from this clone: name the request's commit with --asked")
     exchange = _answered(repository, check_remote(remote), name, commit, wait)
     kept = _keep(check_returned(repository, exchange, commit, signers), folder)
     _print(kept, json_output)

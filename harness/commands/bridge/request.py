@@ -39,7 +39,7 @@ def command(
         raise UsageError(str(error)) from error
     asker = Asker(own_version(), RULE_SET, key)
     asked = ask(clone_here(), remote, Wish(preset, overrides, ref, minutes, nonce), asker)
-    short = f"{asked.name.preset}-{asked.name.nonce}"
+    short = asked.name.short
     if json_output:
         told = {"request": short, "branch": asked.name.branch, "commit": asked.commit, "base": asked.base}
         print(json.dumps(told, indent=1))

@@ -34,7 +34,7 @@ def command(remote: Remote = "origin", json_output: Json = False) -> None:
 
 
 def _line(repository: Repository, exchange: Exchange) -> Line:
-    return Line(f"{exchange.name.preset}-{exchange.name.nonce}", exchange.state, _told(repository, exchange))
+    return Line(exchange.name.short, exchange.state, _told(repository, exchange))
 
 
 def _told(repository: Repository, exchange: Exchange) -> str:
