@@ -6,8 +6,9 @@ from pathlib import Path
 from harness.base.errors import CannotRunError, UsageError
 from harness.base.source_code import FOLDERS
 from harness.bridge.git import NETWORK_SECONDS, GitError, Repository
-from harness.bridge.manifest import MANIFEST, Overrides, Request, request_bytes
+from harness.bridge.manifest import MANIFEST, Overrides, Request
 from harness.bridge.names import RequestName, check_nonce, check_ref, check_remote, new_nonce
+from harness.bridge.results import record_bytes
 from harness.bridge.trees import commit_files, entry_at, read_blob
 from harness.plans.preset_file import load_preset
 from reports.records.record import digest_of
@@ -66,7 +67,7 @@ def ask(repository: Repository, remote: str, wish: Wish, asker: Asker) -> Asked:
         rule_set=asker.rule_set,
         minutes=wish.minutes,
     )
-    commit = commit_files(repository, base, {MANIFEST: request_bytes(request)}, f"Ask for {wish.preset}", asker.key)
+    commit = commit_files(repository, base, {MANIFEST: record_bytes(request)}, f"Ask for {wish.preset}", asker.key)
     _push_new(repository, remote, name, commit)
     return Asked(name, commit, base)
 

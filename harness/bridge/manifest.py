@@ -100,11 +100,6 @@ def parse_request(data: bytes) -> Request:
         raise RequestError(f"{MANIFEST}: {describe_invalid(error)}") from error
 
 
-def request_bytes(request: Request) -> bytes:
-    """The manifest of a request, as it is committed."""
-    return (request.model_dump_json(indent=1, exclude_none=True) + "\n").encode()
-
-
 def _whole(value: str) -> object:
     digits = value.strip()
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else value

@@ -16,8 +16,8 @@ from harness.bridge.manifest import (
     RequestError,
     overrides_of,
     parse_request,
-    request_bytes,
 )
+from harness.bridge.results import record_bytes
 from harness.plans.preset_file import load_preset
 
 GOOD: dict[str, Any] = {
@@ -122,7 +122,7 @@ def _no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_good_manifest_is_read_and_comes_back() -> None:
     request = parse_request(json.dumps(GOOD).encode())
     assert (request.preset, request.overrides.samples, request.minutes) == ("code-tiny", 2, 5)
-    assert parse_request(request_bytes(request)) == request
+    assert parse_request(record_bytes(request)) == request
 
 
 @pytest.mark.parametrize("bad", BAD_FIELDS, ids=lambda bad: json.dumps(bad)[:60])

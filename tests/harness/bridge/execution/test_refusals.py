@@ -10,9 +10,9 @@ import pytest
 from harness.bridge.exchange import bring, exchange_of, list_requests
 from harness.bridge.execution.answering import RESULT
 from harness.bridge.git import Repository
-from harness.bridge.manifest import MANIFEST, Request, request_bytes
+from harness.bridge.manifest import MANIFEST, Request
 from harness.bridge.names import request_named
-from harness.bridge.results import RESULT_FOLDER, read_result
+from harness.bridge.results import RESULT_FOLDER, read_result, record_bytes
 from harness.bridge.trees import LINK, SUBMODULE, commit_files, entry_at
 from harness.cli import run
 from harness.plans.preset_file import load_preset, read_preset
@@ -58,7 +58,7 @@ def manifest(asker: Repository, **changed: object) -> bytes:
         "rule_set": 3,
         "minutes": 5,
     }
-    return request_bytes(Request.model_validate(told | changed))
+    return record_bytes(Request.model_validate(told | changed))
 
 
 def push(asker: Repository, commit: str) -> None:
