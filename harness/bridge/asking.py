@@ -5,7 +5,8 @@ from pathlib import Path
 
 from harness.base.errors import CannotRunError, UsageError
 from harness.base.source_code import FOLDERS
-from harness.bridge.git import NETWORK_SECONDS, GitError, Repository
+from harness.bridge.exchange import push
+from harness.bridge.git import GitError, Repository
 from harness.bridge.manifest import MANIFEST, Overrides, Request
 from harness.bridge.names import RequestName, check_nonce, check_ref, check_remote, new_nonce
 from harness.bridge.results import record_bytes
@@ -109,13 +110,12 @@ def _agreed_digest(repository: Repository, base: str, wish: Wish) -> str:
 
 def _push_new(repository: Repository, remote: str, name: RequestName, commit: str) -> None:
     """Push a branch that was not there; the clone remembers it first, so that no request is pushed and forgotten."""
-    kept, branch = ASKED + name.short, f"refs/heads/{name.branch}"
+    kept = ASKED + name.short
     if asked_commit(repository, name) is not None:
         raise CannotRunError(f"nonce {name.nonce}: was used before: leave --nonce out")
     repository.git("update-ref", kept, commit, "")
     try:
-        lease = f"--force-with-lease={branch}:"
-        repository.git("push", "--quiet", lease, "--", remote, f"{commit}:{branch}", seconds=NETWORK_SECONDS)
+        push(repository, remote, name, "", commit)
     except GitError as error:
         repository.git("update-ref", "-d", kept, commit)
         if "stale info" in str(error) or "rejected" in str(error):

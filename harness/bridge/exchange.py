@@ -53,18 +53,34 @@ def bring(repository: Repository, remote: str, wanted: dict[RequestName, str]) -
     missing = [name for name, commit in wanted.items() if repository.commit(commit) is None]
     refs = [f"refs/heads/{name.branch}" for name in missing]
     try:
-        _fetch(repository, remote, refs)
+        fetch(repository, remote, refs)
     except GitError:
         list_requests(repository, remote)
         for ref in refs:
             with suppress(GitError):
-                _fetch(repository, remote, [ref])
+                fetch(repository, remote, [ref])
 
 
-def _fetch(repository: Repository, remote: str, refs: list[str]) -> None:
+def fetch(repository: Repository, remote: str, refs: list[str]) -> None:
+    """Fetch what full refs of the remote name, and write no ref for it.
+
+    Raises:
+        GitError: the remote does not answer, or one of them is not there or unsound.
+    """
     options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
     if refs:
         repository.git("fetch", *options, "--", remote, *refs, seconds=NETWORK_SECONDS)
+
+
+def push(repository: Repository, remote: str, name: RequestName, old: str, new: str) -> None:
+    """Move the branch of a request from `old` to `new`; an empty `old` is a branch that is not there yet.
+
+    Raises:
+        GitError: the branch is elsewhere, or the remote refuses it or does not answer.
+    """
+    branch = f"refs/heads/{name.branch}"
+    lease = f"--force-with-lease={branch}:{old}"
+    repository.git("push", "--quiet", lease, "--", remote, f"{new}:{branch}", seconds=NETWORK_SECONDS)
 
 
 def read_exchanges(repository: Repository, remote: str) -> list[Exchange]:

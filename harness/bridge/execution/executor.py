@@ -8,14 +8,14 @@ from typing import TypeVar
 from harness.base.clock import now
 from harness.base.errors import CannotRunError
 from harness.base.provenance import read_host
-from harness.bridge.exchange import Exchange, bring, list_requests, read_exchanges, read_request
+from harness.bridge.exchange import Exchange, bring, list_requests, push, read_exchanges, read_request
 from harness.bridge.execution.agreement import check_agreed
 from harness.bridge.execution.answering import Answerer, answer, refusal
 from harness.bridge.execution.job import Desk, Job
 from harness.bridge.execution.policy import Policy, forbidden, untrusted
 from harness.bridge.execution.running import Ended, run_command
 from harness.bridge.execution.work_folder import write_files
-from harness.bridge.git import NETWORK_SECONDS, RemoteError, Repository
+from harness.bridge.git import RemoteError, Repository
 from harness.bridge.manifest import Request, RequestError
 from harness.bridge.names import RequestName, new_nonce
 from harness.bridge.results import CLAIM, Claim, record_bytes
@@ -130,10 +130,8 @@ class Executor:
         return self._patiently(lambda: self._pushed(name, old, new))
 
     def _pushed(self, name: RequestName, old: str, new: str) -> bool:
-        branch = f"refs/heads/{name.branch}"
-        lease = f"--force-with-lease={branch}:{old}"
         try:
-            self.repository.git("push", "--quiet", lease, "--", self.remote, f"{new}:{branch}", seconds=NETWORK_SECONDS)
+            push(self.repository, self.remote, name, old, new)
         except RemoteError:
             head = list_requests(self.repository, self.remote).get(name)
             if head == old:

@@ -9,6 +9,7 @@ from platformdirs import user_config_path
 from pydantic import Field, ValidationError
 
 from harness.base.errors import CannotRunError
+from harness.bridge.exchange import fetch
 from harness.bridge.git import NETWORK_SECONDS, GitError, Repository
 from harness.bridge.manifest import Request
 from reports.records.record import Record
@@ -88,7 +89,7 @@ def untrusted(policy: Policy, repository: Repository, remote: str, request: Requ
         head = told.partition("\t")[0]
         if not head:
             return f"{remote} has no branch {policy.commits_on}"
-        repository.git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", "--", remote, ref)
+        fetch(repository, remote, [ref])
         try:
             repository.git("merge-base", "--is-ancestor", request.base, head)
         except GitError:
