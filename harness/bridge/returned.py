@@ -5,11 +5,10 @@ from pathlib import Path
 
 from harness.base.errors import K3Error
 from harness.bridge.exchange import Exchange, read_request
-from harness.bridge.execution.policy import signed
 from harness.bridge.git import Repository
 from harness.bridge.manifest import Request, RequestError
 from harness.bridge.results import CLAIM, RESULT, RESULT_FOLDER, Result, read_result
-from harness.bridge.trees import FILE, Entry, changes, parents, read_blob, size_of
+from harness.bridge.trees import FILE, Entry, changes, parents, read_blob, signed, size_of
 from harness.models.folder.files import LFS_POINTER
 from harness.plans.preset_file import load_preset
 from reports.records.record import digest_of

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.bridge.git import Repository
+from harness.bridge.git import GitError, Repository
 
 FILE, PROGRAM, LINK, SUBMODULE = "100644", "100755", "120000", "160000"
 KINDS = {LINK: "a symbolic link", SUBMODULE: "a submodule"}
@@ -113,9 +113,18 @@ def commit_files(
             blob = repository.git("hash-object", "-w", "--no-filters", "--stdin", given=data).decode().strip()
             repository.git("update-index", "--add", "--replace", "--cacheinfo", f"{FILE},{blob},{path}", more=index)
         tree = repository.git("write-tree", more=index).decode().strip()
-    signing = ["-c", "gpg.format=ssh", "-c", "gpg.ssh.program=ssh-keygen"] if key is not None else []
     sign = [f"-S{key}"] if key is not None else []
-    return repository.git(*signing, "commit-tree", *sign, "-p", parent, "-m", message, tree).decode().strip()
+    return repository.git("commit-tree", *sign, "-p", parent, "-m", message, tree).decode().strip()
+
+
+def signed(repository: Repository, commit: str, signers: Path) -> bool:
+    """The commit carries a sound signature of a key in `signers`."""
+    allowed = f"gpg.ssh.allowedSignersFile={signers.expanduser()}"
+    try:
+        repository.git("-c", allowed, "verify-commit", commit)
+    except GitError:
+        return False
+    return True
 
 
 def _entry(line: bytes) -> Entry:

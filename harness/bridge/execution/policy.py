@@ -12,6 +12,7 @@ from harness.base.errors import CannotRunError
 from harness.bridge.exchange import fetch
 from harness.bridge.git import NETWORK_SECONDS, GitError, Repository
 from harness.bridge.manifest import Request
+from harness.bridge.trees import signed
 from reports.records.record import Record
 from reports.report import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
@@ -95,13 +96,3 @@ def untrusted(policy: Policy, repository: Repository, remote: str, request: Requ
         except GitError:
             return f"commit {request.base[:12]} is not on {policy.commits_on}"
     return None
-
-
-def signed(repository: Repository, commit: str, signers: Path) -> bool:
-    """The commit carries a sound signature of a key in `signers`."""
-    settings = ("gpg.format=ssh", "gpg.ssh.program=ssh-keygen", f"gpg.ssh.allowedSignersFile={signers.expanduser()}")
-    try:
-        repository.git(*(part for setting in settings for part in ("-c", setting)), "verify-commit", commit)
-    except GitError:
-        return False
-    return True
