@@ -12,6 +12,7 @@ from harness.engines.remote.records import RefusedError
 from reports.records.measurement import DrafterInfo, Restoration
 from reports.records.provenance import ModelInfo, Package
 from reports.records.record import Name, Record
+from reports.report import describe_invalid
 
 
 class Described(Record):
@@ -83,6 +84,4 @@ def from_wire(message: wire.DescribeResponse) -> Described:
     try:
         return Described.model_validate_json(json.dumps(values))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        raise RefusedError("UNKNOWN", f"the server describes itself wrongly: {field}: {first['msg']}") from error
+        raise RefusedError("UNKNOWN", f"the server describes itself wrongly: {describe_invalid(error)}") from error
