@@ -48,6 +48,11 @@ class Pace:
             return None
         return (self._clock() - since) / (done - began) * (total - done)
 
+    def outlook(self) -> str:
+        """`, about 12 min left`; empty where that cannot be told yet."""
+        left = self.left()
+        return f", about {told(left)} left" if left is not None else ""
+
 
 def told(seconds: float) -> str:
     """`40 s`, `12 min`, `3 h`: as much as an estimate is worth."""
@@ -95,9 +100,7 @@ class PlainLines:
     def _say_step(self) -> None:
         assert self._step is not None
         done, total, text = self._step
-        left = self._pace.left()
-        more = f", about {told(left)} left" if left is not None else ""
-        self.say(f"[{done}/{total}] {text} ({self._clock() - self._start:.0f} s{more})")
+        self.say(f"[{done}/{total}] {text} ({self._clock() - self._start:.0f} s{self._pace.outlook()})")
 
     def _due(self) -> bool:
         return self._said is None or self._clock() - self._said >= QUIET_S
@@ -123,9 +126,7 @@ def bar(title: str) -> Iterator[Progress]:
 
         def update(done: int, total: int, text: str) -> None:
             pace.step(done, total)
-            left = pace.left()
-            more = f", about {told(left)} left" if left is not None else ""
-            shown.update(task, completed=done, total=total, description=f"{text}{more}")
+            shown.update(task, completed=done, total=total, description=f"{text}{pace.outlook()}")
 
         yield update
 
