@@ -62,7 +62,9 @@ def run_process(plan: RunPlan, out: Path, process: int, progress: Progress) -> N
     """
     watch = MachineWatch(process)
     idle = watch.reading("before")
-    planned, before = plan.runs(), len(plan.runs()) // plan.preset.processes * process
+    planned = plan.runs()
+    each = len(planned) // plan.preset.processes
+    before = each * process
     progress(before, len(planned), f"loading {plan.preset.model}{_shown(plan, process)}")
     verifier, *others = plan.preset.models()
     prepared = prepare(plan, load_models(verifier.name, others))
@@ -71,18 +73,19 @@ def run_process(plan: RunPlan, out: Path, process: int, progress: Progress) -> N
         journal.append(Read(reading=idle))
         if not journal.measured:
             prepared.loaded.tell_unverified()
-        _measure_left(prepared, process, done, journal, progress)
-        progress(before + len(plan.runs_of(process)), len(planned), "auditing streams")
+        _measure_left(prepared, planned, process, done, journal, progress)
+        progress(before + each, len(planned), "auditing streams")
         _audit(prepared, journal)
         journal.append(Read(reading=watch.reading("after")))
         if process == plan.preset.processes - 1:
             _write_memory(prepared, journal)
 
 
-def _measure_left(prepared: Prepared, process: int, done: int, journal: Journal, progress: Progress) -> None:
+def _measure_left(
+    prepared: Prepared, planned: Sequence[Run], process: int, done: int, journal: Journal, progress: Progress
+) -> None:
     """Warm up the arms that have runs left in this process, then measure those."""
     plan = prepared.plan
-    planned = plan.runs()
     left = [one for one in planned[done:] if one.process == process]
     shown = _shown(plan, process)
     with watching() as watch:
