@@ -62,8 +62,8 @@ def command(
     execute(plan_of(preset_of_flags(document)), out, json_output=json_output, dry=dry, verbose=verbose)
 
 
-def parse_exact_layers(text: str) -> str | list[int]:
-    """A layer type, or a comma-separated list of layer numbers.
+def parse_exact_layers(text: str) -> str | tuple[int, ...]:
+    """A layer type, or layer numbers separated by commas.
 
     Raises:
         UsageError: neither of the two.
@@ -71,6 +71,6 @@ def parse_exact_layers(text: str) -> str | list[int]:
     if text in LAYER_NAMES:
         return text
     try:
-        return [int(part) for part in text.split(",")]
+        return tuple(int(part) for part in text.split(","))
     except ValueError as error:
         raise UsageError(f"--exact-layers {text!r}: give {', '.join(LAYER_NAMES)} or 18,19,20") from error

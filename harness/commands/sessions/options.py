@@ -70,9 +70,7 @@ def served_settings(
     """
     bounded = {"sink": sink, "window": window, "exact_layers": parse_exact_layers(exact_layers), "f_theta": f_theta}
     try:
-        spec = RestorationSpec.model_validate(
-            {"restoration": restoration} | {name: _plain(value) for name, value in bounded.items()}
-        )
+        spec = RestorationSpec.model_validate({"restoration": restoration} | bounded)
         proposer = None
         if drafter is not None:
             proposer = DrafterSpec.model_validate(
@@ -84,10 +82,6 @@ def served_settings(
     if fault is not None:
         raise UsageError(fault)
     return ServedSettings(model, engine, EngineSettings(restoration=spec, drafter=proposer))
-
-
-def _plain(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
