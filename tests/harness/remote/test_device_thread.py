@@ -1,10 +1,15 @@
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from harness.engines.remote.records import RefusedError
 from harness.remote.device_thread import DeviceThread
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -106,3 +111,26 @@ def test_a_stopped_thread_refuses() -> None:
         list(call)
     with pytest.raises(RefusedError, match="shutting down"):
         device.submit("a", iter([1]))
+
+
+ENDS = """
+import mlx.core as mx
+from harness.remote.device_thread import DeviceThread
+
+def multiply():
+    square = mx.random.normal((64, 64))
+    kept.append(square @ square)
+    mx.eval(kept)
+    yield 1
+
+kept = []
+device = DeviceThread()
+device.run("a", multiply())
+device.stop()
+"""
+
+
+def test_a_process_that_stopped_the_thread_ends_as_it_should() -> None:
+    """MLX tore its streams down while the interpreter ended: one of five such processes aborted on a busy machine."""
+    together = [subprocess.Popen([sys.executable, "-c", ENDS], cwd=ROOT, stderr=subprocess.PIPE) for _ in range(8)]
+    assert [(process.wait(), process.communicate()[1]) for process in together] == [(0, b"")] * 8
