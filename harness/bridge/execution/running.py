@@ -1,29 +1,19 @@
 """The run of a job: `k3 eval` of the commit, in a folder of its files, under a guard."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.processes.guarded import Command, Ended, run_guarded
 from harness.bridge.execution.job import Desk
 from harness.bridge.manifest import Request
 from harness.plans.preset import BasePreset
 
-GUARD = Path(__file__).with_name("guard.py")
 _KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 """What the command sees of the executor's environment, beside K3's own variables: no agent, no token."""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How the command ended."""
-
-    exit_code: int
-    timed_out: bool
 
 
 def run_command(desk: Desk, request: Request, preset: BasePreset) -> Ended | None:
@@ -34,23 +24,19 @@ def run_command(desk: Desk, request: Request, preset: BasePreset) -> Ended | Non
     """
     end_left_over(desk)
     desk.out.mkdir(exist_ok=True)
-    told = {
-        "command": [*_awake(), *command_of(request, preset, desk.out)],
-        "folder": str(desk.tree),
-        "environment": _environment(),
-        "log": str(desk.log),
-        "group": str(desk.group),
-        "seconds": request.minutes * 60,
-    }
-    command = [sys.executable, "-I", str(GUARD), json.dumps(told)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=desk.folder) as guard:
-        assert guard.stdout is not None
-        said = guard.stdout.read()
-    try:
-        return Ended(**json.loads(said))
-    except ValueError:
+    ended = run_guarded(
+        Command(
+            argv=(*_awake(), *command_of(request, preset, desk.out)),
+            folder=desk.tree,
+            environment=_environment(),
+            log=desk.log,
+            group=desk.group,
+            seconds=request.minutes * 60,
+        )
+    )
+    if ended is None:
         end_left_over(desk)
-        return None
+    return ended
 
 
 def command_of(request: Request, preset: BasePreset, out: Path) -> list[str]:

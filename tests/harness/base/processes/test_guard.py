@@ -9,20 +9,21 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from harness.bridge.execution.running import GUARD
+from harness.base.processes.guarded import GUARD
 
 
 def start(folder: Path, program: str, seconds: float) -> "subprocess.Popen[bytes]":
     told: dict[str, Any] = {
         "command": [sys.executable, "-c", program],
         "folder": str(folder),
-        "environment": {"PATH": os.environ["PATH"]},
         "log": str(folder / "log"),
         "group": str(folder / "group"),
         "seconds": seconds,
+        "keep": [],
     }
     command = [sys.executable, "-I", str(GUARD), json.dumps(told)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    kept = {"PATH": os.environ["PATH"]}
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=kept)
 
 
 def group_of(folder: Path) -> int:

@@ -1,5 +1,5 @@
-"""Runs one command for an executor, and ends it with every process of its group: at its time limit, and when the
-executor dies, which closes this process's input. A script of its own on the standard library alone."""
+"""Runs one command for another process, and ends it with every process of its group: at its time limit, and when that
+process dies, which closes this one's input. A script of its own on the standard library alone."""
 
 import json
 import os
@@ -17,15 +17,15 @@ def main() -> None:
         process = subprocess.Popen(
             told["command"],
             cwd=told["folder"],
-            env=told["environment"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
+            pass_fds=told["keep"],
         )
     with open(told["group"], "w", encoding="utf-8") as file:
         file.write(str(process.pid))
-    threading.Thread(target=_end_with_executor, args=(process.pid,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(process.pid,), daemon=True).start()
     timed_out = False
     try:
         process.wait(timeout=told["seconds"])
@@ -36,7 +36,7 @@ def main() -> None:
     print(json.dumps({"exit_code": process.wait(), "timed_out": timed_out}))
 
 
-def _end_with_executor(group: int) -> None:
+def _end_with_parent(group: int) -> None:
     os.read(0, 1)
     _end(group)
     os._exit(1)

@@ -1,0 +1,1 @@
+"""Commands that run in processes of their own and end with whoever started them."""
