@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,12 +12,16 @@ from statistics import fmean
 from typing import Literal
 
 from harness.base.clock import utc_now
+from harness.base.errors import UsageError
 from harness.base.source_code import code_digest, read_built_from, read_checkout
 from reports.records.provenance import Host, MachineReading, ModelInfo, Package, Provenance, Source
 
 PACKAGES = ("k3", "mlx", "mlx-lm", "numpy", "transformers", "tokenizers", "torch", "cmeel-openblas")
 OWN_PROMPTS = "workload.prompts"
 """The setting that names a file of the user's."""
+MACHINE = "K3_MACHINE"
+"""The variable with what its owner calls a machine."""
+LABEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}"
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -57,8 +62,13 @@ def read_packages() -> tuple[Package, ...]:
 
 
 def read_host() -> Host:
-    """OS, machine, chip, cores, memory and Python; no user or host name."""
+    """OS, machine, chip, cores, memory and Python; no user or host name, but what K3_MACHINE calls it.
+
+    Raises:
+        UsageError: K3_MACHINE is no label.
+    """
     return Host(
+        label=machine_label(),
         os=f"{platform.system()} {platform.release()}",
         machine=platform.machine() or "unknown",
         chip=_chip(),
@@ -66,6 +76,18 @@ def read_host() -> Host:
         memory=memory_bytes(),
         python=platform.python_version(),
     )
+
+
+def machine_label() -> str | None:
+    """What its owner calls this machine, if anything.
+
+    Raises:
+        UsageError: K3_MACHINE is no label.
+    """
+    label = os.environ.get(MACHINE)
+    if label is not None and not re.fullmatch(LABEL, label):
+        raise UsageError(f"{MACHINE}: {label[:60]!r}: give letters, digits, dots, dashes and underscores, 40 at most")
+    return label
 
 
 def memory_bytes() -> int:

@@ -20,6 +20,7 @@ class Source(Record):
 class Host(Record):
     """The machine, without its name or its user's."""
 
+    label: Name | None = Field(None, description="What its owner calls it for others (K3_MACHINE); none: nothing")
     os: Name
     machine: Name
     chip: Name | None = None

@@ -42,7 +42,8 @@ class PairedRepeat(NamedTuple):
 
 @dataclass(frozen=True)
 class RatioEstimate:
-    """A ratio (`value`), its 95 % interval, and the probability of it (`p`) where there is no difference.
+    """A ratio (`value`), its 95 % interval, and the probability of it (`p`) where there is no difference. `error` is
+    the standard error of its logarithm, with `df` degrees of freedom.
 
     With fewer than two groups there is no spread to be seen: nothing is ruled out, and `p` is 1.
     """
@@ -54,6 +55,8 @@ class RatioEstimate:
     groups: int
     prompts: int
     processes: int
+    error: float = math.inf
+    df: float = 0.0
 
     @property
     def bounded(self) -> bool:
@@ -95,7 +98,7 @@ def estimate_ratio(cells: Iterable[PairedRepeat]) -> RatioEstimate | None:
     error = math.sqrt(variance)
     half = quantile(df, TAIL) * error
     p = two_sided_p(mean / error, df) if error > 0 else float(mean == 0)
-    return RatioEstimate(_exp(mean), _exp(mean - half), _exp(mean + half), p, groups, prompts, processes)
+    return RatioEstimate(_exp(mean), _exp(mean - half), _exp(mean + half), p, groups, prompts, processes, error, df)
 
 
 def span(estimate: RatioEstimate) -> str:

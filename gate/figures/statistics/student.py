@@ -1,6 +1,7 @@
-"""Student's t distribution, for degrees of freedom that need not be whole. Exact arithmetic, no table, nothing drawn.
+"""Student's t distribution and the tail of Fisher's F, for degrees of freedom that need not be whole. Exact
+arithmetic, no table, nothing drawn.
 
-The tail comes from the regularised incomplete beta function by its continued fraction (Lentz's method; DLMF 8.17.22).
+Tails come from the regularised incomplete beta function by its continued fraction (Lentz's method; DLMF 8.17.22).
 The tests compare it with scipy.
 """
 
@@ -20,6 +21,13 @@ def two_sided_p(t: float, df: float) -> float:
     if abs(t) < 1:
         return 1 - _beta(t * t / (df + t * t), 0.5, df / 2)
     return _beta(df / (df + t * t), df / 2, 0.5)
+
+
+def f_tail(ratio: float, df: float, df_below: float) -> float:
+    """Probability of an F of at least `ratio` >= 0, at `df` > 0 degrees of freedom above and `df_below` > 0 below."""
+    if math.isinf(ratio):
+        return 0.0
+    return _beta(df_below / (df_below + df * ratio), df_below / 2, df / 2)
 
 
 @lru_cache(maxsize=4096)

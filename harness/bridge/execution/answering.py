@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.processes.guarded import Ended
 from harness.base.provenance import read_host, without_home
 from harness.bridge.execution.job import Desk, Job
-from harness.bridge.execution.running import Ended
 from harness.bridge.git import Repository
 from harness.bridge.results import LOG, RESULT, RESULT_FOLDER, Outcome, Result, ReturnedFile, record_bytes
 from harness.bridge.trees import commit_files

@@ -7,13 +7,14 @@ from typing import TypeVar
 
 from harness.base.clock import now
 from harness.base.errors import CannotRunError
+from harness.base.processes.guarded import Ended
 from harness.base.provenance import read_host
 from harness.bridge.exchange import Exchange, bring, list_requests, push, read_exchanges, read_request
 from harness.bridge.execution.agreement import check_agreed
 from harness.bridge.execution.answering import Answerer, answer, refusal
 from harness.bridge.execution.job import Desk, Job
 from harness.bridge.execution.policy import Policy, forbidden, untrusted
-from harness.bridge.execution.running import Ended, run_command
+from harness.bridge.execution.running import run_command
 from harness.bridge.execution.work_folder import write_files
 from harness.bridge.git import RemoteError, Repository
 from harness.bridge.manifest import Request, RequestError

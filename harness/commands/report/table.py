@@ -1,4 +1,4 @@
-"""`k3 report table`: the arms of many reports in one table, for Markdown and CSV."""
+"""`k3 report table`: the arms of many reports in one table, and ratios pooled over them, for Markdown and CSV."""
 
 import csv
 import io
@@ -11,14 +11,18 @@ from typing import Annotated, Any
 
 import typer
 
+from gate.claims.run_ratios import run_ratios
+from gate.figures.pooling.over_machines import RunRatio, pool_ratios
 from gate.judging.batch import iterate_paths
 from gate.judging.judged_file import JudgedFile
 from gate.render.headline import three_digits
 from gate.render.markdown import markdown_text
 from gate.render.tables.arm_summary import ArmSummary, summarise
 from gate.render.tables.cells import WITHHELD
+from gate.render.tables.pooled_table import POOLED_COLUMNS, pooled_rows
 from harness.base.errors import CannotRunError
 from harness.commands.report.opening import why_no_report
+from reports.report import Report
 from reports.retractions import RetractionsError
 from reports.untrusted.one_line import one_line
 
@@ -55,10 +59,20 @@ class TableFormat(StrEnum):
 def command(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Reports, and folders of them.")],
     output: Annotated[TableFormat, typer.Option("--format", help="Markdown or CSV.")] = TableFormat.markdown,
+    pooled_only: Annotated[
+        bool, typer.Option("--pooled", help="Print the pooled ratios alone, those of single runs, too.")
+    ] = False,
 ) -> None:
-    """Print the arms of many reports in one table. Ratios that the gate does not admit are WITHHELD."""
-    arms, missed = arms_table(paths)
-    sys.stdout.write(arms.csv() if output is TableFormat.csv else arms.markdown())
+    """Print the arms of many reports in one table. Ratios that the gate does not admit are WITHHELD.
+
+    In Markdown, ratios of one setting from several reports follow, pooled on each machine and over machines.
+    """
+    arms, pooled, missed = read_tables(paths)
+    tables = [arms, pooled] if any(row["runs"] > 1 for row in pooled.rows) else [arms]
+    if output is TableFormat.csv:
+        sys.stdout.write((pooled if pooled_only else arms).csv())
+    else:
+        sys.stdout.write("\n".join(table.markdown() for table in ([pooled] if pooled_only else tables)))
     if problem := without_report(missed):
         raise CannotRunError(problem)
     if not arms.rows:
@@ -66,36 +80,39 @@ def command(
 
 
 @dataclass(frozen=True)
-class ArmsTable:
-    """One row an arm, by `COLUMNS`; a file without arms has a row of its own. What is absent is an empty cell."""
+class Table:
+    """Rows by their columns. What is absent is an empty cell."""
 
+    columns: tuple[str, ...]
     rows: tuple[dict[str, Any], ...]
 
     def csv(self) -> str:
         """Figures in full; text that a spreadsheet would take for a formula is quoted with an apostrophe."""
         text = io.StringIO()
-        table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        table = csv.DictWriter(text, self.columns, lineterminator="\n")
         table.writeheader()
         table.writerows({name: _no_formula(value) for name, value in row.items()} for row in self.rows)
         return text.getvalue()
 
     def markdown(self) -> str:
         """Figures to three digits."""
-        lines = ["| " + " | ".join(COLUMNS) + " |", "| " + " | ".join("---" for _ in COLUMNS) + " |"]
+        lines = ["| " + " | ".join(self.columns) + " |", "| " + " | ".join("---" for _ in self.columns) + " |"]
         for row in self.rows:
-            lines.append("| " + " | ".join(_cell(row.get(name)) for name in COLUMNS) + " |")
+            lines.append("| " + " | ".join(_cell(row.get(name)) for name in self.columns) + " |")
         return "\n".join(lines) + "\n"
 
 
-def arms_table(paths: Sequence[Path]) -> tuple[ArmsTable, tuple[JudgedFile, ...]]:
-    """The arms of every report in `paths`, and the files that should hold one and do not.
+def read_tables(paths: Sequence[Path]) -> tuple[Table, Table, tuple[JudgedFile, ...]]:
+    """The arms of every report in `paths`, their ratios pooled, and the files that should hold a report and do not.
 
-    A file in a folder that is in no way a report is not missed; one that was named is.
+    A row is an arm; a report without arms has a row of its own. A file in a folder that is in no way a report is not
+    missed; one that was named is.
 
     Raises:
         CannotRunError: what is retracted near a report cannot be known.
     """
     rows: list[dict[str, Any]] = []
+    ratios: list[RunRatio] = []
     missed = []
     try:
         for read in iterate_paths(paths):
@@ -103,12 +120,16 @@ def arms_table(paths: Sequence[Path]) -> tuple[ArmsTable, tuple[JudgedFile, ...]
             arms = summarise(report, read.judged) if report is not None else ()
             start = {"file": one_line(read.judged.path, 1000), "verdict": read.judged.state}
             rows += [start | _row(arm) for arm in arms] or [start]
+            if isinstance(read.evidence.outcome, Report):
+                admitted = {headline.claim.name for headline in read.judged.headlines}
+                ratios += run_ratios(read.evidence.outcome, admitted)
             named = read.evidence.path in paths
             if report is None and (named or read.judged.verdict != "not_evidence" or not read.judged.opened):
                 missed.append(read.judged)
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
-    return ArmsTable(tuple(rows)), tuple(missed)
+    pooled = Table(POOLED_COLUMNS, tuple(pooled_rows(pool_ratios(ratios))))
+    return Table(COLUMNS, tuple(rows)), pooled, tuple(missed)
 
 
 def without_report(missed: Sequence[JudgedFile]) -> str:

@@ -21,7 +21,7 @@ from gate.render import json as as_json
 from gate.render.page.html import Paged, page
 from gate.render.tables.show import show
 from gate.render.text import write
-from harness.commands.report.table import arms_table
+from harness.commands.report.table import read_tables
 from reports.reading import Evidence
 from reports.report import Report, report_bytes
 from tests.gate.honest import Setup, honest_code, honest_kv_quant, honest_niah
@@ -157,7 +157,7 @@ def test_no_format_passes_it_on(name: str, text: str, title: str, tmp_path_facto
 
     path = tmp_path_factory.mktemp("table") / "x.json"
     path.write_bytes(report_bytes(report))
-    table, _ = arms_table([path])
+    table, _, _ = read_tables([path])
     rows = list(csv.reader(io.StringIO(table.csv())))
     assert {len(row) for row in rows} == {len(rows[0])}
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "@", "\t", "\r"))]

@@ -1,0 +1,1 @@
+"""One ratio from several reports: over the runs of a machine, and over machines."""
