@@ -35,7 +35,8 @@ def read_header(path: Path) -> tuple[TensorEntry, ...]:
     other without gap or overlap, and the file ends with the last of them.
 
     Raises:
-        ModelError: unreadable, a Git-LFS pointer, no safetensors file, truncated, or a header that lies.
+        ModelError: unreadable, a Git-LFS pointer, no safetensors file, truncated, a header that lies, or larger than
+            the process may map.
     """
     start = read_start(path, 1024)
     if LFS_POINTER.fullmatch(start):
@@ -49,6 +50,11 @@ def read_header(path: Path) -> tuple[TensorEntry, ...]:
         with safe_open(path, framework="numpy") as file:
             slices = ((name, file.get_slice(name)) for name in file.keys())  # noqa: SIM118  (no dictionary)
             return tuple(TensorEntry(name, piece.get_dtype(), tuple(piece.get_shape())) for name, piece in slices)
+    except MemoryError as error:
+        size = path.stat().st_size
+        raise ModelError(
+            f"{path}: its {size} bytes are more than this process may map: allow it more memory"
+        ) from error
     except (SafetensorError, OSError, ValueError) as error:
         reason = one_line(str(error).removeprefix("Error while deserializing header: "), 160)
         raise ModelError(f"{path}: damaged or not whole ({reason}): download the model again") from error

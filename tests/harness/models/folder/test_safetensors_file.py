@@ -1,4 +1,7 @@
 import json
+import os
+import resource
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -110,3 +113,16 @@ def test_a_header_is_not_read_beyond_what_one_can_have(tmp_path: Path) -> None:
         file.write((HEADER_LIMIT + 1).to_bytes(8, "little"))
         file.truncate(HEADER_LIMIT * 2)
     assert refused_in_one_line(path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to its address space")
+def test_a_file_that_the_process_may_not_map_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(WHOLE)
+    os.truncate(path, 2**36)
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (2**35, before[1]))
+    try:
+        assert refused_in_one_line(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
