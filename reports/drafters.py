@@ -1,9 +1,10 @@
 """The kinds of drafters: what proposes tokens, by the word presets ask with and the name reports carry."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal, get_args
+
+from reports.plugins.entry_points import Plugin, name_fault, of_group
+from reports.plugins.vocabulary import Vocabulary
 
 Bits = Literal[2, 3, 4, 5, 6, 8]
 """To what the weights of a small model can be rounded on load."""
@@ -39,6 +40,15 @@ class DrafterKind:
     runtime: str = "mlx"
 
 
+@dataclass(frozen=True)
+class DrafterEntry:
+    """What an entry point of `k3.drafters` names; `loaded_by` is the `package.module:function` that is called as those
+    of `harness.engines.mlx.drafters.load` are. Its module imports no model library."""
+
+    kind: DrafterKind
+    loaded_by: str
+
+
 NGRAM = DrafterKind("ngram", "ngram", weights=False, port=False, runtime=PYTHON)
 """Prompt lookup: what followed the latest tokens where they stood before."""
 
@@ -54,22 +64,61 @@ COMBINED = DrafterKind("combined", "combined", chooses=True)
 
 _known = {kind.kind: kind for kind in (NGRAM, SMALL_MODEL, DFLASH, DFLASH_TORCH, COMBINED)}
 
-DRAFTERS: Mapping[str, DrafterKind] = MappingProxyType(_known)
-"""Every kind that this process knows, by the word presets ask with."""
+SHIPPED = frozenset(_known.values())
+"""The kinds that ship."""
+
+_elsewhere: dict[str, str] = {}
 
 
-def register(kind: DrafterKind) -> None:
-    """Add a kind.
+def register(kind: DrafterKind, loaded_by: str | None = None) -> None:
+    """Add a kind of another package; `loaded_by` as in `DrafterEntry`, none where it is only judged.
 
     Raises:
-        ValueError: there is one of that word.
+        ValueError: there is one of that word, or one of that name that is no port as it is: another runtime of a
+            drafter must be one, whose parity is shown.
     """
     if kind.kind in _known:
         raise ValueError(f"drafter {kind.kind}: is there")
+    same = [known for known in _known.values() if known.name == kind.name]
+    if kind.name.startswith(SHUFFLED) or any(_traits(known) != _traits(kind) or not known.port for known in same):
+        raise ValueError(f"drafter {kind.kind}: another drafter goes by the name {kind.name}")
     _known[kind.kind] = kind
+    if loaded_by is not None:
+        _elsewhere[kind.kind] = loaded_by
+
+
+def _traits(kind: DrafterKind) -> tuple[bool, ...]:
+    return kind.weights, kind.port, kind.rounds, kind.chooses
+
+
+def _add(plugin: Plugin) -> None:
+    """The kind of a plug-in.
+
+    Raises:
+        PluginError: it cannot be loaded, or is called by another word than its entry point or as another kind is.
+    """
+    entry = plugin.load(DrafterEntry)
+    if entry.kind.kind != plugin.name or name_fault(plugin):
+        raise plugin.error(name_fault(plugin) or f"its drafter is of kind {entry.kind.kind}; name both alike")
+    try:
+        register(entry.kind, entry.loaded_by)
+    except ValueError as error:
+        raise plugin.error(str(error)) from error
+
+
+DRAFTERS = Vocabulary(_known, "drafters", _add)
+"""Every kind that this process knows, by the word presets ask with, and those of plug-ins once they are asked for."""
+
+
+def loaded_by(kind: str) -> str | None:
+    """Where another package loads the drafter of this kind; none for one that ships."""
+    return _elsewhere.get(kind)
 
 
 def drafter_named(name: str) -> DrafterKind | None:
     """The kind that reports call `name`, shuffled or not; of several runtimes the first. None for a name unknown."""
     plain = name.removeprefix(SHUFFLED)
+    if all(kind.name != plain for kind in _known.values()):
+        for plugin in of_group("drafters"):
+            DRAFTERS.get(plugin.name)
     return next((kind for kind in _known.values() if kind.name == plain), None)

@@ -2,12 +2,17 @@
 
 Presets ask for engines by these names, reports carry them, and the gate holds rows to what stands here. The file that
 builds one is found by its name (`harness.engines.registry`). An engine of another package adds its entry with
-`register`. A report may name an engine that this process does not know; the gate then takes what its arm says.
+`register`, by itself or as a plug-in (`k3.engines`). A report may name an engine that this process does not know; the
+gate then takes what its arm says.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+
+from reports.plugins.entry_points import Plugin, name_fault
+from reports.plugins.vocabulary import Vocabulary
+
+REMOTE = "remote"
+"""An arm that another process runs. Its rows carry the engine that the server says it runs."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,15 @@ class EngineKind:
     foreign: bool = False
 
 
+@dataclass(frozen=True)
+class EngineEntry:
+    """What an entry point of `k3.engines` names; `built_by` is the `package.module:Class` that is called as
+    `harness.engines.registry.build` does. Its module imports no model library."""
+
+    kind: EngineKind
+    built_by: str
+
+
 ORACLE = EngineKind("ar", "generate_step")
 """The verifier alone: the oracle, its repeat, and the needle-free control."""
 
@@ -39,17 +53,52 @@ MLX_LM_SPECULATIVE = EngineKind("mlx-lm-speculative", "speculative_generate_step
 
 _known = {kind.name: kind for kind in (ORACLE, NATIVE_BASELINE, INCREMENTAL, FUSED, FUSED_CARRY, MLX_LM_SPECULATIVE)}
 
-ENGINES: Mapping[str, EngineKind] = MappingProxyType(_known)
-"""Every engine that this process knows."""
+SHIPPED = frozenset(_known)
+"""Names of the engines that ship."""
+
+_elsewhere: dict[str, str] = {}
 
 
-def register(kind: EngineKind) -> None:
-    """Add an engine.
+def register(kind: EngineKind, built_by: str | None = None) -> None:
+    """Add an engine of another package; `built_by` as in `EngineEntry`, none where it is only judged.
 
     Raises:
         ValueError: its name or its decode loop is another engine's.
     """
+    if kind.name == REMOTE:
+        raise ValueError(f"engine {REMOTE} is K3's own")
     for known in _known.values():
         if kind.name == known.name or kind.decode_loop == known.decode_loop:
             raise ValueError(f"engine {kind.name} ({kind.decode_loop}): {known.name} ({known.decode_loop}) is there")
     _known[kind.name] = kind
+    if built_by is not None:
+        _elsewhere[kind.name] = built_by
+
+
+def _add(plugin: Plugin) -> None:
+    """The engine of a plug-in.
+
+    Raises:
+        PluginError: it cannot be loaded, or goes by another name than its entry point or by another engine's.
+    """
+    entry = plugin.load(EngineEntry)
+    if entry.kind.name != plugin.name or name_fault(plugin):
+        raise plugin.error(name_fault(plugin) or f"its engine is called {entry.kind.name}; name both alike")
+    try:
+        register(entry.kind, entry.built_by)
+    except ValueError as error:
+        raise plugin.error(str(error)) from error
+
+
+ENGINES = Vocabulary(_known, "engines", _add)
+"""Every engine that this process knows, and those of plug-ins once they are asked for."""
+
+
+def built_by(name: str) -> str | None:
+    """Where another package builds the engine of this name; none for one that ships."""
+    return _elsewhere.get(name)
+
+
+def registered() -> tuple[EngineEntry, ...]:
+    """The engines of other packages: a process that is started anew knows none."""
+    return tuple(EngineEntry(_known[name], place) for name, place in _elsewhere.items())

@@ -12,8 +12,10 @@ from pydantic import ValidationError
 from reports.content_digest import content_digest
 from reports.file_form.form_error import FileFormError
 from reports.importers.base import ForeignFormatError, Importer, Source
+from reports.importers.of_plugins import importer_problems, plugin_importer_of
 from reports.importers.registry import FOREIGN_KINDS, IMPORTER_NAMES, importer_of
 from reports.journal import UNFINISHED, is_unfinished, journal_of
+from reports.plugins.entry_points import is_plugin_id, of_group
 from reports.records.record import digest_of
 from reports.report import (
     IMPORTED_KINDS,
@@ -142,7 +144,8 @@ def evidence_of(data: bytes, path: Path) -> Evidence:
     except StrictJsonError as error:
         return _not_json(data, path, str(error), digest)
     source = Source(document.value, document.lines, digest, document.no_number)
-    importer = importer_of(source)
+    own = not document.lines and isinstance(document.value, dict) and _looks_like_report(document.value)
+    importer = importer_of(source) or (None if own else plugin_importer_of(source))
     if importer is not None:
         return _foreign(path, source, importer)
     if document.lines or not isinstance(document.value, dict):
@@ -155,7 +158,7 @@ def evidence_of(data: bytes, path: Path) -> Evidence:
 def _not_json(data: bytes, path: Path, problem: str, digest: str) -> Evidence:
     """A log or a terminal's text of another tool; else a file of which nothing can be said."""
     source = Source(data.decode("utf-8", "replace"), lines=False, file_digest=digest, text=True)
-    importer = importer_of(source)
+    importer = importer_of(source) or plugin_importer_of(source)
     return _foreign(path, source, importer) if importer else Evidence(path, _no_document(data, path, problem), digest)
 
 
@@ -224,13 +227,13 @@ def _own(path: Path, value: dict[str, Json], data: bytes, digest: str) -> Eviden
 
 
 def _origin(report: Report) -> tuple[str, Outcome]:
-    """Who made a valid report: K3, or an importer that K3 has."""
+    """Who made a valid report: K3, an importer that K3 has, or one of a plug-in, which may not be here."""
     if report.imported is None:
         if report.kind in IMPORTED_KINDS:
             return OWN_SOURCE, Invalid(f"kind: {report.kind} is never run by K3; such a report must be imported")
         return OWN_SOURCE, report
     importer = report.imported.importer
-    if importer not in IMPORTER_NAMES:
+    if importer not in IMPORTER_NAMES and not is_plugin_id(importer):
         return OWN_SOURCE, Invalid(f"imported.importer: no importer is called '{one_line(importer, 80)}'")
     return importer, report
 
@@ -288,6 +291,7 @@ def _why_not(evidence: Evidence) -> str:
         case Legacy(problem=problem):
             return problem or "no importer knows this schema"
         case NotAReport(reason=reason):
-            return f"no known format ({reason}); importers: {', '.join(sorted(IMPORTER_NAMES))}"
+            known = [*sorted(IMPORTER_NAMES), *(plugin.id for plugin in of_group("importers"))]
+            return "; ".join([f"no known format ({reason}); importers: {', '.join(known)}", *importer_problems()])
         case Unreadable(message=message) | Invalid(message=message):
             return message

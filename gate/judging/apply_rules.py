@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from gate.judging.plugin_rules import plugin_rules
 from gate.judging.rule_set import all_rules
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import ClaimCheck, Finding, Rule, Severity
@@ -36,10 +37,10 @@ class RuleHit:
 
 
 def apply_all(view: ReportView) -> list[RuleHit]:
-    """Every finding of every rule, in the order of their codes."""
+    """Every finding of every rule, in the order of their codes; then those of plug-ins."""
     hits: list[RuleHit] = []
     claims = [(claim.metric, claim) for claim in view.report.claims]
-    for rule in all_rules():
+    for rule in (*all_rules(), *plugin_rules()):
         if rule.evidence is not None:
             found, crash = _guarded(rule.evidence, view)
             for finding in found:
@@ -78,7 +79,8 @@ def _guarded(check: Callable[..., Iterator[Finding]], *given: Any) -> tuple[list
 
 def _crashed(rule: Rule, error: Exception, view: ReportView) -> RuleHit:
     message = f"the rule itself failed ({type(error).__name__}: {error}); what cannot be judged is not admitted"
-    return RuleHit(rule, Finding(message, severity="invalid"), names_of(view.report.claims), crashed=True)
+    severity: Severity = "withheld" if rule.of_plugin else "invalid"
+    return RuleHit(rule, Finding(message, severity=severity), names_of(view.report.claims), crashed=True)
 
 
 def _blocked(rule: Rule, finding: Finding, view: ReportView) -> tuple[str, ...]:

@@ -5,8 +5,10 @@ import pkgutil
 from functools import cache
 
 import gate.rules
+from gate.judging.plugin_rules import plugin_rules
 from gate.rulebook.registry import registered
 from gate.rulebook.rule import Rule
+from reports.plugins.entry_points import is_plugin_id
 
 RULE_SET = 4
 """Version of the rule set; raised whenever a rule is added, removed or judges differently."""
@@ -14,11 +16,16 @@ RULE_SET = 4
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule, by code. Importing the modules under gate/rules registers them; the result is frozen."""
+    """Every rule that ships, by code. Importing the modules under gate/rules registers them; the result is frozen."""
     for module in pkgutil.walk_packages(gate.rules.__path__, "gate.rules."):
         importlib.import_module(module.name)
     rules = registered()
     return tuple(rules[code] for code in sorted(rules))
+
+
+def known_rules() -> tuple[Rule, ...]:
+    """Every rule that ships, then those of plug-ins."""
+    return (*all_rules(), *plugin_rules())
 
 
 @cache
@@ -27,5 +34,7 @@ def _by_code() -> dict[str, Rule]:
 
 
 def find_rule(code: str) -> Rule | None:
-    """The rule with this code, if there is one."""
+    """The rule with this code, if there is one, a plug-in's too."""
+    if is_plugin_id(code):
+        return next((rule for rule in plugin_rules() if rule.code == code), None)
     return _by_code().get(code)

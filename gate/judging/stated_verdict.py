@@ -8,6 +8,8 @@ from gate.judging.verdicts import asserted_names, blockers_of, verdict_of, viola
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from gate.rules.parity.shown_parity import PARITY_REQUIRED
+from gate.rules.provenance.plugins import PLUGIN_ABSENT
+from reports.plugins.entry_points import is_plugin_id
 from reports.records.verdict import Violation
 from reports.untrusted.one_line import one_line
 
@@ -15,26 +17,31 @@ SHOWN_NAMES = 2
 NAME_LENGTH = 60
 """Of what a gate block states and this gate does not find, or the reverse: so many are named, in so many characters."""
 
-OUTSIDE = frozenset({PARITY_REQUIRED})
-"""Codes that depend on reports beside the judged one."""
+
+def _outside(code: str) -> bool:
+    """The rule depends on reports beside the judged one, or on which plug-ins are installed."""
+    return code == PARITY_REQUIRED or is_plugin_id(code)
 
 
 def unlike_stated(view: ReportView, hits: list[RuleHit]) -> list[RuleHit]:
     """Where the gate block and the reasons for withholding that a report states are not what this gate derives.
 
-    What other reports show (`OUTSIDE`) is left out on both sides: it may have become known or been moved since.
+    A report that needs a plug-in which is not here was judged by more than this gate knows, and is not compared.
+    What other reports show, and what plug-ins find, is left out on both sides: it may have become known, or the plug-in
+    may be missing here.
     """
     stated = view.report.gate
-    hits = [hit for hit in hits if hit.rule.code not in OUTSIDE]
+    hits = [hit for hit in hits if not _outside(hit.rule.code)]
     rule = find_rule("CLAIM_NOT_REPRODUCIBLE")
-    if stated is None or stated.rule_set != RULE_SET or rule is None:
+    absent = any(hit.rule.code == PLUGIN_ABSENT for hit in hits)
+    if stated is None or stated.rule_set != RULE_SET or rule is None or absent:
         return []
     asserted = asserted_names(view.report)
     broken = [hit for hit in hits if hit.is_violation(asserted)]
     derived = violations_of(broken, asserted)
     verdict = verdict_of({hit.severity for hit in broken})
     findings = []
-    claimed = tuple(violation for violation in stated.violations if violation.code not in OUTSIDE)
+    claimed = tuple(violation for violation in stated.violations if not _outside(violation.code))
     only_outside = stated.verdict == "withheld" and stated.violations and not claimed
     if stated.verdict != verdict and not (only_outside and verdict == "admissible"):
         findings.append(_forged("gate.verdict", stated.verdict, verdict))
@@ -43,7 +50,8 @@ def unlike_stated(view: ReportView, hits: list[RuleHit]) -> list[RuleHit]:
         findings.append(_forged("gate.violations", _shortly(theirs - ours), _shortly(ours - theirs)))
     blockers = blockers_of(view.report.claims, hits, ())
     for claim in view.report.claims:
-        stated_codes, codes = set(claim.withheld_by) - OUTSIDE, blockers[claim.name]
+        stated_codes = {code for code in claim.withheld_by if not _outside(code)}
+        codes = blockers[claim.name]
         if stated_codes != codes and claim.status == "withheld":
             shown = _shortly(stated_codes - codes), _shortly(codes - stated_codes)
             findings.append(_forged(f"claims.{claim.name}.withheld_by", *shown))

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from gate.explain.story import markdown_story, text_story
 from gate.judging.judged_file import WARNINGS, JudgedFile
-from gate.judging.rule_set import RULE_SET, all_rules
+from gate.judging.rule_set import RULE_SET, known_rules
 from gate.render.text import described
 from gate.rulebook.rule import Rule
 from reports.records.verdict import Violation
@@ -21,7 +21,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def render(files: Sequence[JudgedFile], base: Path) -> str:
     """The log as ASCII JSON; files under `base` are named relative to it."""
-    rules = all_rules()
+    rules = known_rules()
     places = {rule.code: index for index, rule in enumerate(rules)}
     log = {
         "$schema": SCHEMA,

@@ -125,6 +125,12 @@ class ReportView:
         )
 
     @cached_property
+    def plugin_engines(self) -> frozenset[str]:
+        """Names of the engines that plug-ins brought to the run, as provenance tells."""
+        plugins = self.report.provenance.plugins if self.report.provenance is not None else ()
+        return frozenset(plugin.name for plugin in plugins if plugin.group == "engines")
+
+    @cached_property
     def untimed(self) -> bool:
         """The report shows how something behaves: no prompt is asked, no arm timed and no row planned."""
         return self.report.kind in UNTIMED_KINDS
@@ -191,9 +197,13 @@ def lossless(arm: Arm) -> bool:
     return restoration_of(arm).lossless
 
 
-def foreign_peer(arm: Arm) -> bool:
-    """The arm runs another project's loop and is presented as a peer, so that nothing of ours rests on it."""
-    return arm.role == "peer" and engine_of(arm).foreign
+def foreign_peer(view: ReportView, arm: Arm) -> bool:
+    """The arm runs another project's loop and is presented as a peer, so that nothing of ours rests on it.
+
+    The loop of a plug-in that is not installed here is another's, too; PLUGIN_ABSENT withholds what is claimed of it.
+    """
+    absent = arm.engine not in ENGINES and arm.engine in view.plugin_engines
+    return arm.role == "peer" and (absent or engine_of(arm).foreign)
 
 
 def _bounds(arm: Arm) -> tuple[tuple[int, ...], int, int, str] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from gate.rulebook.claim_kinds import CLAIM_KINDS
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.thresholds import AnyThreshold
+from reports.plugins.entry_points import is_plugin_id
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
@@ -98,3 +99,8 @@ class Rule:
     thresholds: tuple[AnyThreshold, ...] = ()
     evidence: EvidenceCheck | None = None
     claim: ClaimCheck | None = None
+
+    @property
+    def of_plugin(self) -> bool:
+        """It is another package's (`gate.judging.plugin_rules`)."""
+        return is_plugin_id(self.code)

@@ -6,6 +6,9 @@ NATIVE_BASELINE_LABEL = "native_ar_baseline"
 OWN = "own"
 """Form of a workload, and kind of its groups, whose prompts a user's file holds."""
 
+SHIPPED_FORMS = ("synthetic", "stdlib", "prose", OWN)
+"""What prompts are made of where no plug-in makes them. Reports of old name no form."""
+
 LEAST_PAUSE_S = 0.1
 """Less sleep is the moment between two readings of clocks; no machine sleeps so briefly."""
 

@@ -54,6 +54,16 @@ class Faithfulness(Record):
     as_run: AsRun | None = Field(None, description="On the start of the text, where engines run it in another type")
 
 
+class PluginInfo(Record):
+    """A plug-in that took part: an entry point of another package, and which code stood behind it."""
+
+    group: Literal["engines", "drafters", "workloads", "importers", "rules"]
+    name: Name
+    distribution: Name
+    version: Name
+    code: Digest | None = Field(None, description="Of every file of its package, data and weights included")
+
+
 ModelRole = Literal["verifier", "drafter", "f_theta", "proposer"]
 
 
@@ -85,6 +95,7 @@ class Provenance(Record):
     host: Host | None = None
     packages: tuple[Package, ...] | None = None
     models: tuple[ModelInfo, ...] = ()
+    plugins: tuple[PluginInfo, ...] = Field((), description="Of other packages: engines, drafters and workloads")
     device: Name | None = None
     blas: Name | None = None
     blas_threads: Count | None = Field(None, description="Threads the BLAS was set to; none where it cannot be asked")

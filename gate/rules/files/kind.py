@@ -13,7 +13,8 @@ from reports.records.constants import UNTIMED_KINDS
     "KIND_MISMATCH",
     title="The report is not of the kind it says",
     catches="A kind without its contents (a parity report without blocks, a needle report without arms) or with those "
-    "of another, a kind that K3 never runs and that is not imported, or an arm of an engine that K3 does not have.",
+    "of another, a kind that K3 never runs and that is not imported, or an arm of an engine that neither K3 nor a "
+    "plug-in in provenance has.",
     why="Rules ask for what a kind must hold; a kind misspelt or emptied would be asked for nothing.",
     fix="Give the kind of the run; name engines as `k3 eval` does.",
     example=Example(bad="kind `parity` without a block", good="kind `parity` with the blocks of both runtimes"),
@@ -36,6 +37,6 @@ def kind_mismatch(view: ReportView) -> Iterator[Finding]:
         message = f"kind: a report of kind {report.kind} without what such a run measures, or with another run's rows"
         yield Finding(message, field="kind", found=report.kind, allowed="the rows of that kind")
     for arm in report.arms if not view.imported else ():
-        if arm.engine not in ENGINES:
+        if arm.engine not in ENGINES and arm.engine not in view.plugin_engines:  # of those, PLUGIN_ABSENT tells
             message = f"{arm.name}: engine {arm.engine} is unknown; K3 has {', '.join(sorted(ENGINES))}"
             yield Finding(message, arm.name, None, "engine", arm.engine, ", ".join(sorted(ENGINES)))

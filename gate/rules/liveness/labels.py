@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gate.figures.liveness import block_count, ran_natively
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, drafts, restoration_of
+from gate.rulebook.report_view import ReportView, drafts, foreign_peer, plain, restoration_of
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
 from reports.drafters import DFLASH, SHUFFLED
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 @evidence_rule(
     "BASELINE_AS_SUT",
     title="The baseline dressed as the system under test",
-    catches=f"An arm under test none of whose rows restored or drafted, not labelled `{NATIVE_BASELINE_LABEL}`.",
+    catches=f"An arm under test none of whose rows restored or drafted, not labelled `{NATIVE_BASELINE_LABEL}`. "
+    "A peer whose engine is another project's and plain need not do either.",
     why="The run that started this gate measured the same native computation twice and called one of them the system.",
     fix=f"Make the engine do what the arm says, or label the arm `{NATIVE_BASELINE_LABEL}`.",
     example=Example(
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 def baseline_as_sut(view: ReportView) -> Iterator[Finding]:
     """No row ran restoration or drafting, yet the arm is not labelled so."""
     for arm in view.under_test:
-        if arm.system_under_test != NATIVE_BASELINE_LABEL and ran_natively(arm):
+        another = foreign_peer(view, arm) and plain(arm)  # what it does is no system of ours, and need not be more
+        if arm.system_under_test != NATIVE_BASELINE_LABEL and ran_natively(arm) and not another:
             label = arm.system_under_test or "none"
             yield Finding(
                 f"{arm.name}: 0 of {len(arm.measurements)} rows restored or drafted, and the arm is labelled {label}; "

@@ -62,7 +62,7 @@ def _peak(view: ReportView, arm: Arm, row: Measurement) -> Iterator[Fault]:
     peak, held = row.peak_bytes, max(row.kv_bytes_prefill or 0, row.kv_bytes_decode or 0)
     if peak is not None and peak < held:
         yield Fault("peak_bytes", f"a peak of {peak} bytes, with {held} of K/V in it", str(peak), f"at least {held}")
-    stays = _stays(arm, row)
+    stays = _stays(view, arm, row)
     if stays is not None and row.kv_bytes_decode is not None and row.kv_bytes_decode < stays:
         message = (
             f"{row.kv_bytes_decode} bytes at the end of decode, {row.kv_bytes_prefill} before it, and none evicted"
@@ -77,9 +77,9 @@ def _peak(view: ReportView, arm: Arm, row: Measurement) -> Iterator[Fault]:
         yield Fault("peak_bytes", message, str(peak), f"at most {host.memory}")
 
 
-def _stays(arm: Arm, row: Measurement) -> int | None:
+def _stays(view: ReportView, arm: Arm, row: Measurement) -> int | None:
     """Bytes at the end of prefill that decoding keeps; none where that is not known. No drafter's context shrinks."""
-    if foreign_peer(arm):  # a peer's own loop may cut the arrays of its cache down to what it keeps
+    if foreign_peer(view, arm):  # a peer's own loop may cut the arrays of its cache down to what it keeps
         return None
     kept = arm.restoration
     stays = kept is None or kept.mode == "none" or kept.residency == "resident" or drafts_by_model(arm)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Fault, Finding
-from reports.records.constants import OWN
+from reports.records.constants import OWN, SHIPPED_FORMS
 
 if TYPE_CHECKING:
     from reports.records.plan import PlanInfo
@@ -103,7 +103,8 @@ def _planned(view: ReportView) -> Iterator[Fault]:
             workload.name,
             view.report.kind,
         )
-    generated = workload is not None and workload.form != OWN
+    form = workload.form if workload is not None else None
+    generated = workload is not None and form != OWN and (form is None or form in SHIPPED_FORMS)
     answered = {prompt.answer is not None for prompt in workload.prompts} if workload is not None else set()
     if view.report.kind in ("niah", "code") and generated and (view.report.kind != "niah") in answered:
         found = "no answer" if view.report.kind == "niah" else "an answer"

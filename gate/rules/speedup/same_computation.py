@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gate.claims.against_baseline import compared_arms, ratio_of
 from gate.figures.liveness import ran_natively
 from gate.rulebook.registry import claim_rule
-from gate.rulebook.report_view import ReportView, decode_loops, drafts, plain, restores
+from gate.rulebook.report_view import ReportView, decode_loops, drafts, foreign_peer, plain, restores
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION, Threshold
 from reports.engines import ORACLE
@@ -121,7 +121,7 @@ MAX_SAME_WORK_RATIO = Threshold(
 def same_work(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """A plain step over the same cache is faster than the oracle's."""
     both = compared_arms(view, claim)
-    if both is None or not _same_work(both[0]):
+    if both is None or not _same_work(view, both[0]):
         return
     estimate, most = ratio_of(view, *both, "decode_speedup"), MAX_SAME_WORK_RATIO.value
     if estimate is not None and estimate.value > most:
@@ -135,7 +135,11 @@ def same_work(view: ReportView, claim: Claim) -> Iterator[Finding]:
         )
 
 
-def _same_work(arm: Arm) -> bool:
-    """No drafts, and no fewer K/V than the oracle reads."""
+def _same_work(view: ReportView, arm: Arm) -> bool:
+    """No drafts, no fewer K/V than the oracle reads, and no kernels of another project."""
     kept = arm.restoration
-    return not drafts(arm) and (kept is None or kept.mode == "none" or kept.residency == "resident")
+    return (
+        not drafts(arm)
+        and not foreign_peer(view, arm)
+        and (kept is None or kept.mode == "none" or kept.residency == "resident")
+    )

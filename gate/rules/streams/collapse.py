@@ -58,7 +58,7 @@ def output_degenerate(view: ReportView) -> Iterator[Finding]:
                     field=field,
                     found=end,
                     allowed="no repeat",
-                    outcome=foreign_peer(arm),
+                    outcome=foreign_peer(view, arm),
                 )
 
 

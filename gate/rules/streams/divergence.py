@@ -63,7 +63,7 @@ def stream_divergence(view: ReportView) -> Iterator[Finding]:
         if not lossless(arm):
             continue
         for finding in _astray(view, arm):
-            yield replace(finding, severity="withheld", outcome=True) if foreign_peer(arm) else finding
+            yield replace(finding, severity="withheld", outcome=True) if foreign_peer(view, arm) else finding
 
 
 def _astray(view: ReportView, arm: Arm) -> Iterator[Finding]:

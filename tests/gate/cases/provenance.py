@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 
 from reports.known_models import KNOWN_WEIGHTS
+from reports.records.provenance import PluginInfo
 from reports.report import Report
 from tests.gate.cases.bases import niah
-from tests.gate.edits import dated, set_source, set_verifier
+from tests.gate.edits import dated, edit_arm, set_source, set_verifier
 from tests.gate.rule_case import RuleCase, measured
 
 SMOLLM2 = next(digest for digest, name in KNOWN_WEIGHTS.items() if name == "smollm2-135m")
@@ -19,6 +20,14 @@ def unfaithful(report: Report) -> Report:
     return set_verifier(report, faithfulness=checked.replace(argmax_agreement=0.961))
 
 
+def of_a_plugin_elsewhere(report: Report) -> Report:
+    """The control's engine is that of a plug-in, which provenance names."""
+    assert report.provenance is not None
+    plugin = PluginInfo(group="engines", name="lookahead", distribution="another", version="1", code=SMOLLM2)
+    brought = report.replace(provenance=report.provenance.replace(plugins=(plugin,)))
+    return edit_arm(brought, "ablate", lambda arm: arm.replace(engine="lookahead"))
+
+
 CASES: dict[str, RuleCase] = {
     "PROVENANCE_MISSING": measured(niah, lambda report: report.replace(preset=None), "preset"),
     "DIRTY_TREE": measured(niah, lambda report: set_source(report, dirty=True), "provenance/source/dirty"),
@@ -29,6 +38,12 @@ CASES: dict[str, RuleCase] = {
         niah, lambda report: dated(report, datetime(2126, 1, 1, tzinfo=UTC)), "report_id", "created_at"
     ),
     "MODEL_UNIDENTIFIED": measured(niah, lambda report: set_verifier(report, weights=None), f"{VERIFIER}/weights"),
+    "PLUGIN_UNIDENTIFIED": measured(
+        niah,
+        lambda report: report.replace(workload=report.workload and report.workload.replace(form="riddles")),
+        "workload/form",
+    ),
+    "PLUGIN_ABSENT": measured(niah, of_a_plugin_elsewhere, "provenance/plugins", "arms/ablate/engine"),
     "MODEL_MISNAMED": measured(
         niah,
         lambda report: set_verifier(report, id="llama-70b", weights=SMOLLM2),

@@ -15,6 +15,7 @@ from gate.rulebook.report_view import (
 from reports.drafters import DrafterKind
 from reports.engines import ENGINES, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
+from reports.records.provenance import PluginInfo
 from tests.gate.figures.rows import DIGESTS, arm, row
 from tests.gate.honest import Setup, measured_niah
 
@@ -32,7 +33,13 @@ def test_an_engine_that_is_unknown_is_what_its_arm_says() -> None:
     bounded = Restoration(mode="ablate", sink=4, window=64)
     said = arm().replace(engine="lookahead", decode_loop="lookahead_step", drafter=drafter, restoration=bounded)
     assert engine_of(said) == EngineKind("lookahead", "lookahead_step", drafts=True, bounds=True)
-    assert not foreign_peer(said.replace(role="peer"))
+    peer = said.replace(role="peer")
+    assert not foreign_peer(ReportView(NIAH), peer)
+    plugin = PluginInfo(group="engines", name="lookahead", distribution="another", version="1", code=DIGESTS[1])
+    assert NIAH.provenance is not None
+    brought = NIAH.replace(provenance=NIAH.provenance.replace(plugins=(plugin,)))
+    assert foreign_peer(ReportView(brought), peer)
+    assert not foreign_peer(ReportView(brought), said)
     silent = arm().replace(engine="fused-and-so-on")
     assert engine_of(silent) == EngineKind("fused-and-so-on", "")
     assert not drafts(silent)

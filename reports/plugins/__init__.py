@@ -1,0 +1,1 @@
+"""What other installed packages add to K3."""
