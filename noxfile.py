@@ -43,6 +43,14 @@ def torch(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """The reviewer's pages in a real Chromium, at three widths, light and dark and printed; and what axe finds."""
+    install(session, "test", "browser", extra="run,page")
+    session.run("playwright", "install", "chromium", success_codes=range(256))  # where it fails, the system's is taken
+    session.run("pytest", "-n", "auto", "-rs", "tests/gate/render/page/browser_pages.py", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Style and format, who imports whom, what is imported against what is declared, and the workflow files."""
     install(session, "lint", "test", extra="serve,page")

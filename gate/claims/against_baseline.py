@@ -48,14 +48,19 @@ def prompt_groups(view: ReportView, arm: Arm) -> dict[int, str]:
     """
     key = ("groups", arm.prompt_set)
     if key not in view.memo:
-        recorded = view.groups_of(arm.prompt_set)
-        prompts = set(prompt_of(without_loops(view, arm).measurements).values())
-        groups = {prompt: recorded.get(prompt, f"prompt {prompt}") for prompt in prompts}
+        groups = recorded_groups(view, arm)
         rows = view.oracle.measurements if view.oracle is not None else ()
         streams = {row.sample: ids for row in rows if len(ids := row.token_ids or ()) >= SHORTEST_TOLD}
         view.memo[key] = merge_alike(groups, streams)
     found: dict[int, str] = view.memo[key]
     return found
+
+
+def recorded_groups(view: ReportView, arm: Arm) -> dict[int, str]:
+    """The group of every prompt of an arm, as recorded; a prompt without a record is one of its own."""
+    recorded = view.groups_of(arm.prompt_set)
+    prompts = set(prompt_of(without_loops(view, arm).measurements).values())
+    return {prompt: recorded.get(prompt, f"prompt {prompt}") for prompt in prompts}
 
 
 def ratio_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> RatioEstimate | None:

@@ -52,7 +52,8 @@ def kind_of_text(view: ReportView, claim: Claim) -> str | None:
     if not recipes:
         return None
     roles = dict.fromkeys(role for role, _ in recipes)
-    who = f"{'the' if claim.metric == 'arm_ratio' else 'its'} {' and '.join(roles)}"
+    what = " and ".join(roles)
+    who = f"the {what} of {_owners(view, claim)}" if claim.metric == "arm_ratio" else f"its {what}"
     was, it = ("were", "they") if len(roles) > 1 else ("was", "it")
     match in_distribution(view, claim):
         case "yes":
@@ -64,6 +65,12 @@ def kind_of_text(view: ReportView, claim: Claim) -> str | None:
         case "unknown":
             return f"and whether {who} {was} trained on such text is not known"
     return f"and whether {who} {was} trained on such text is not recorded"
+
+
+def _owners(view: ReportView, claim: Claim) -> str:
+    """The arms of a ratio whose weights were trained: one of them, or both."""
+    names = [name for name in (claim.arm, claim.baseline) if name in view.arms and any(_weights(view.arms[name]))]
+    return names[0] if len(names) == 1 else "both"
 
 
 def _recipes(view: ReportView, claim: Claim) -> Recipes:

@@ -35,7 +35,7 @@ def claim_story(kind: ClaimKind) -> Iterator[tuple[str, str]]:
     yield "Computed", kind.computed
     own, common = blockers(kind.metric)
     yield "Blocked", ", ".join(own) or "by no rule of its own"
-    yield "And by", f"the {len(common)} rules that block every claim: {', '.join(common)}"
+    yield "And by", f"the {len(common)} rules that block every claim; `k3 gate claims --json` lists them"
 
 
 def blockers(metric: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reports.records.measurement import Arm
     from reports.report import Report
 
-F_THETA, EXACT_ALONE, IDENTITY = "f_theta", "exact layers alone", "identity"
+F_THETA, EXACT_ALONE, BOUNDS_ALONE, IDENTITY = "f_theta", "exact layers alone", "sink and window alone", "identity"
 FAMILIES = {"f_theta": F_THETA, "ablate": EXACT_ALONE, "identity": IDENTITY}
 
 
@@ -42,4 +42,6 @@ def _point(arm: Arm, oracle: Arm) -> FrontierPoint | None:
     kept, recalled, saving = arm.restoration, recall_of(arm), kv_saving(arm, oracle)
     if kept is None or kept.mode not in FAMILIES or recalled is None or saving is None:
         return None
-    return FrontierPoint(arm.name, FAMILIES[kept.mode], len(kept.exact_layers or ()), 1 - saving, recalled)
+    exact = len(kept.exact_layers or ())
+    family = BOUNDS_ALONE if kept.mode == "ablate" and not exact else FAMILIES[kept.mode]
+    return FrontierPoint(arm.name, family, exact, 1 - saving, recalled)

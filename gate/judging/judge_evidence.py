@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from gate.judging.judge import JudgedClaim, Judgement, judge
 from gate.judging.judged_file import JudgedFile
+from gate.judging.machine import busy_line, machine_line
 from gate.rulebook.rule import Rule
 from gate.rules.files.refused import LEGACY_SCHEMA, RETRACTED, SCHEMA_INVALID, UNREADABLE
 from gate.rules.provenance.dates import DATE_AHEAD, is_ahead
@@ -46,9 +47,15 @@ def judge_evidence(
 
 def _of_report(evidence: Evidence, judgement: Judgement) -> JudgedFile:
     file = _file(evidence, judgement.verdict, judgement.violations)
-    reason = _imported(judgement.report) if judgement.report.imported is not None else None
+    report = judgement.report
     return replace(
-        file, claims=judgement.claims, reasons=judgement.reasons, headlines=judgement.headlines, reason=reason
+        file,
+        claims=judgement.claims,
+        reasons=judgement.reasons,
+        headlines=judgement.headlines,
+        reason=_imported(report) if report.imported is not None else None,
+        machine=machine_line(report),
+        busy=busy_line(report),
     )
 
 

@@ -18,7 +18,8 @@ class JudgedFile:
 
     `source` is `k3`, the name of an importer, or none where that cannot be told; `opened` is false when the file
     system did not hand the file over, so that nothing could be judged. `reason` says why a file is taken for no
-    report, or what one of another tool lacks.
+    report, or what one of another tool lacks. `machine` says how busy and hot the machine was, and `busy`
+    that it was too busy for its times, as `gate.judging.machine` words it.
     """
 
     path: str
@@ -32,6 +33,8 @@ class JudgedFile:
     headlines: tuple[Headline, ...] = ()
     opened: bool = True
     reason: str | None = None
+    machine: str | None = None
+    busy: str | None = None
 
     @property
     def state(self) -> str:

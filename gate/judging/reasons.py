@@ -7,11 +7,17 @@ as every run of K3 does, breaks nothing; its reader wants to know all the same.
 import re
 from collections.abc import Iterable
 
+from pydantic import Field
+
 from gate.judging.apply_rules import RuleHit, spelled_out
 from reports.records.record import Record
+from reports.untrusted.one_line import one_line
 
 SHOWN = 2
 """Findings of one rule that are spelled out; the rest is counted."""
+
+LISTED = 20
+"""Findings of one rule that a page lists."""
 
 LENGTH = 300
 """Characters of one finding."""
@@ -21,11 +27,12 @@ _RATIO = re.compile(r"\dx\b")
 
 
 class Reason(Record):
-    """What one rule found, and the claims that it withholds."""
+    """What one rule found, the first findings in one message and more of them apart, and the claims it withholds."""
 
     code: str
     message: str
     claims: tuple[str, ...]
+    findings: tuple[str, ...] = Field((), exclude=True)
 
 
 def reasons_of(hits: Iterable[RuleHit], withheld: Iterable[str]) -> tuple[Reason, ...]:
@@ -40,10 +47,13 @@ def reasons_of(hits: Iterable[RuleHit], withheld: Iterable[str]) -> tuple[Reason
 
 def _reason(code: str, hits: list[RuleHit], names: tuple[str, ...]) -> Reason:
     blocked = {name for hit in hits for name in hit.blocked}
+    told = tuple(dict.fromkeys(map(_told, hits)))
+    unlisted = (f"and {len(told) - LISTED} more",) if len(told) > LISTED else ()
     return Reason(
         code=code,
-        message=spelled_out(map(_told, hits), SHOWN, LENGTH),
+        message=spelled_out(told, SHOWN, LENGTH),
         claims=tuple(name for name in names if name in blocked),
+        findings=(*(one_line(text, LENGTH) for text in told[:LISTED]), *unlisted),
     )
 
 

@@ -1,5 +1,6 @@
 """What a run comes to, for people: what may be said, what may not and why, and the codes for those who want them."""
 
+import shlex
 import textwrap
 from collections.abc import Iterator
 
@@ -7,6 +8,7 @@ from gate.judging.judged_file import WARNINGS, JudgedFile
 from gate.render.sentences import sentences
 from gate.render.text import Span, violation_line
 from gate.render.withheld import withheld
+from reports.untrusted.one_line import one_line
 
 Line = tuple[Span, ...]
 
@@ -26,8 +28,15 @@ def outcome_lines(file: JudgedFile, width: int | None) -> Iterator[Line]:
         yield from _wrapped(f"  Change first: {group.change}", width, "", "    ")
         if group.others:
             count = len(group.others)
-            more = f"{count} more {'rule stands' if count == 1 else 'rules stand'} in the way"
-            yield from _wrapped(f"  {more}; `-v` lists {'it' if count == 1 else 'them'}.", width, "dim", "    ")
+            stand, them = ("rule stands", "it") if count == 1 else ("rules stand", "them")
+            listing = f"`k3 report show -v {one_line(shlex.quote(file.path), 1000)}` lists {them}"
+            yield from _wrapped(f"  {count} more {stand} in the way; {listing}.", width, "dim", "    ")
+
+
+def verdict_words(file: JudgedFile) -> str:
+    """The verdict, and where evidence that holds carries no sentence, that it is so."""
+    silent = file.verdict == "admissible" and not sentences(file)
+    return f"{file.state} (its evidence holds, and nothing of it may be quoted)" if silent else file.state
 
 
 def _nothing(file: JudgedFile) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from reports.content_digest import content_digest
 from reports.records.plan import PlanInfo, WorkloadInfo
-from reports.records.provenance import ModelInfo, Provenance
+from reports.records.provenance import Host, ModelInfo, Provenance
 from reports.report import Report
 from reports.untrusted.one_line import one_line
 
@@ -14,6 +14,37 @@ LIMIT = 400
 def header_of(report: Report) -> dict[str, str]:
     """Label to text; what the report does not record is left out."""
     return {label: one_line(str(value), LIMIT) for label, value in _all(report) if value not in (None, "", ())}
+
+
+def summary_of(report: Report) -> dict[str, str]:
+    """What a reader asks first, label to text: model, machine, date, preset, and what was changed in the preset."""
+    made, preset = report.provenance, report.preset
+    host = made.host if made is not None else None
+    verifiers = [_named(one) for one in (made.models if made is not None else ()) if one.role == "verifier"]
+    facts = {
+        "model": "; ".join(verifiers),
+        "machine": ", ".join(_machine(host)) if host is not None else "",
+        "date": report.created_at.strftime("%Y-%m-%d %H:%M UTC") if report.created_at is not None else "",
+        "preset": preset.name if preset is not None else "",
+        "overrides": " ".join(preset.overrides) if preset is not None else "",
+    }
+    return {label: one_line(text, LIMIT) for label, text in facts.items() if text}
+
+
+def _named(model: ModelInfo) -> str:
+    return ", ".join(part for part in (model.id, model.quantisation, model.dtype) if part is not None)
+
+
+def _machine(host: Host) -> Iterator[str]:
+    yield from (part for part in (host.chip, host.os) if part is not None)
+    if host.cores is not None:
+        yield f"{host.cores} cores"
+    if host.memory is not None:
+        yield _memory(host.memory)
+
+
+def _memory(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"
 
 
 def _all(report: Report) -> Iterator[tuple[str, object]]:
@@ -74,7 +105,7 @@ def _provenance(provenance: Provenance) -> Iterator[tuple[str, object]]:
         yield "system", f"{host.os}, {host.machine}"
         yield "chip", host.chip
         yield "cores", host.cores
-        yield "memory", f"{host.memory / 2**30:.1f} GiB" if host.memory is not None else None
+        yield "memory", _memory(host.memory) if host.memory is not None else None
         yield "python", host.python
     yield "device", provenance.device
     yield "blas", provenance.blas
@@ -96,7 +127,7 @@ def _model(model: ModelInfo) -> str:
 def _plan(plan: PlanInfo) -> Iterator[tuple[str, object]]:
     yield "plan digest", plan.digest
     yield "samples", plan.samples
-    yield "repeats", plan.repeats
+    yield "repeats", plan.repeats if plan.processes in (None, 1) else f"{plan.repeats} in each process"
     yield "processes", plan.processes
     yield "timed runs", len(plan.order) if plan.order is not None else None
     yield "new tokens at most", plan.max_new_tokens

@@ -13,6 +13,9 @@ LIMIT = 1000
 _SHOWN = 6
 """Names in a list; the rest is counted."""
 
+_OF_THEIR_OWN = ("acceptance", "arm_ratio")
+"""Metrics told in sentences of their own: what they hold for says nothing of the arm's other figures."""
+
 Told = dict[str, Headline]
 """The headlines about one arm, by metric; whatever recall it is, under `recall`."""
 
@@ -22,6 +25,8 @@ def sentences(file: JudgedFile) -> tuple[str, ...]:
     arms: dict[str, Told] = {}
     for headline in file.headlines:
         told = "recall" if isinstance(headline.claim, RecallClaim) else headline.claim.name.partition("/")[0]
+        if told in _OF_THEIR_OWN:
+            continue
         arms.setdefault(headline.claim.arm, {})[told] = headline
     by_speed = sorted(arms.items(), key=lambda item: "decode_speedup" not in item[1])
     found = [_about(_subject(arm, told), told) for arm, told in by_speed]
@@ -59,7 +64,7 @@ def _about(subject: str, told: Told) -> str:
     if not parts:
         return ""
     basis = next((_basis(one.claim) for one in told.values() if isinstance(one.claim, RatioClaim)), "")
-    text = next((one.text for metric, one in told.items() if one.text and metric != "acceptance"), None)
+    text = next((one.text for one in told.values() if one.text), None)
     return ", ".join(part for part in (f"{subject} {parts[0]}", *parts[1:], basis) if part) + _holds_for(text)
 
 

@@ -26,9 +26,11 @@ def lines(files: Sequence[JudgedFile]) -> Iterator[tuple[Span, ...]]:
 
 
 def file_lines(file: JudgedFile) -> Iterator[tuple[Span, ...]]:
-    """One file: its verdict, its violations, its headlines, and what is withheld."""
+    """One file: its verdict, its machine, its violations, its headlines, and what is withheld."""
     path = one_line(file.path, 1000)
     yield (path, "bold"), (": ", ""), (file.state, _STATE_STYLES.get(file.state, "dim")), (_described(file), "dim")
+    if (machine := file.busy or file.machine) is not None:
+        yield ("  ", ""), (machine, "dim")
     if file.kind is not None and file.reason is not None:
         yield ("  ", ""), (one_line(file.reason, 1000), "dim")
     yield from map(violation_line, file.violations)

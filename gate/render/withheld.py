@@ -13,6 +13,21 @@ from reports.untrusted.one_line import one_line
 _FOLLOW = frozenset({"SPEEDUP_INTERVAL", "SPEEDUP_NULL_BAND"})
 """Rules that mostly break because too little was measured: another one that does is to be seen to first."""
 
+_OF_NOISE = frozenset(
+    {
+        *_FOLLOW,
+        "NULL_RATIO_OFF",
+        "SPEEDUP_DRIFT",
+        "SPEEDUP_ORDER",
+        "SPEEDUP_PREFILL_UNEQUAL",
+        "SPEEDUP_PREFILL_VARIANCE",
+        "SPEEDUP_SAME_WORK",
+    }
+)
+"""Rules that other programs break: where the machine was busy, nothing else is worth a change."""
+
+_IDLE = "Run it again when nothing else runs on this machine."
+
 _WORDS = {
     "decode_speedup": "the speed of {}",
     "e2e_speedup": "the speed of {}",
@@ -71,9 +86,15 @@ def _group(file: JudgedFile, code: str, claims: Sequence[JudgedClaim]) -> Withhe
     return Withheld(
         what=_what(claims),
         why=_why(file, code, rule),
-        change=rule.fix if rule is not None else "judge the report with a K3 that knows this rule.",
+        change=_change(file, code, rule),
         others=tuple(sorted({other for claim in claims for other in claim.withheld_by} - {code})),
     )
+
+
+def _change(file: JudgedFile, code: str, rule: Rule | None) -> str:
+    if file.busy is not None and code in _OF_NOISE:
+        return _IDLE
+    return rule.fix if rule is not None else "judge the report with a K3 that knows this rule."
 
 
 def _what(claims: Sequence[JudgedClaim]) -> str:

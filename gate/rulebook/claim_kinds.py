@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 _RATIO = (
     "Each row over the other arm's row of the same sample, repeat and process; the median over a prompt's repeats; "
-    "then the geometric mean over groups of prompts (templates, documents) and over processes. The 95 % interval is "
-    "Student's t over groups and processes, which both vary at random."
+    "then the geometric mean over groups of prompts (templates, documents; those that the plain model answers alike "
+    "are one) and over processes. The 95 % interval is Student's t over groups and processes, which both vary at "
+    "random."
 )
 _LEFT_OUT = (
     "Beside it stand the ratio of all tokens over all seconds, the extremes with one group left out, and the chance of "

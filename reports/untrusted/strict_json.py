@@ -104,7 +104,8 @@ class _Parser:
         if rest == len(text):
             return Document(value, no_number=self._no_number)
         if "\n" in text[start:end] or "\n" not in text[end:rest]:
-            raise StrictJsonError(f"not JSON: data after the end of the document (character {rest})")
+            line = 1 + text.count("\n", 0, rest)
+            raise StrictJsonError(f"not JSON: data after the end of the document, in line {line}")
         if text.count("\n") > MAX_VALUES:
             raise StrictJsonError(f"more than {MAX_VALUES} lines")
         self._no_number = None  # the first line is read again, as one of many
@@ -126,11 +127,10 @@ class _Parser:
         except StrictJsonError as error:
             raise StrictJsonError(f"{where}{error}") from error
         except json.JSONDecodeError as error:
-            bracket = _FIRST_BRACKET.search(text, start) if not where and error.pos == start else None
-            if bracket is not None:
-                line = 1 + text.count("\n", 0, bracket.start())
-                raise StrictJsonError(f"not JSON: text before the JSON, which begins in line {line}") from error
-            raise StrictJsonError(f"not JSON: {where}{error.msg} (character {error.pos})") from error
+            if not where and error.pos == start:
+                raise StrictJsonError(f"not JSON: {_instead(text, start)}") from error
+            line = "" if where else f"line {error.lineno}, "
+            raise StrictJsonError(f"not JSON: {where}{error.msg} ({line}column {error.colno})") from error
         except RecursionError as error:
             raise StrictJsonError(f"{where}nested deeper than {MAX_DEPTH}") from error
         except ValueError as error:  # more digits than Python turns into an integer
@@ -138,6 +138,14 @@ class _Parser:
 
     def _constant(self, name: str) -> None:
         self._no_number = self._no_number or f"{self._where}{name} is not a JSON number"
+
+
+def _instead(text: str, start: int) -> str:
+    """What a file begins with that does not begin as JSON: where that begins, if it does."""
+    bracket = _FIRST_BRACKET.search(text, start)
+    if bracket is None:
+        return f"it is text, and begins with {one_line(text[start:].partition(chr(10))[0], 30)!r}"
+    return f"text before the JSON, which begins in line {1 + text.count(chr(10), 0, bracket.start())}"
 
 
 def _skip_space(text: str, start: int) -> int:

@@ -18,8 +18,18 @@ class ShownClaim:
     name: str
     title: str
     state: str
-    stands_on: str
-    codes: tuple[str, ...] = ()
+    stands_on: str = ""
+    hurdles: tuple["Hurdle", ...] = ()
+
+
+@dataclass(frozen=True)
+class Hurdle:
+    """A rule that stands in the way of claims: its title, what it found, and what to do. Told once a page."""
+
+    code: str
+    title: str
+    found: tuple[str, ...]
+    fix: str
 
 
 @dataclass(frozen=True)
@@ -47,13 +57,29 @@ def shown_claims(judged: JudgedFile) -> Iterator[ShownClaim]:
         stands_on = headline_line(admitted).partition(" = ")[2]
         yield ShownClaim(claim.name, _title(claim.name.partition("/")[0]), "admitted", stands_on)
     refused = {claim.name for claim in judged.withheld}
+    hurdles = {one.code: one for one in hurdles_of(judged)}
     for one in judged.withheld:
-        codes = one.withheld_by or ("not claimed",)
-        yield ShownClaim(one.name, _title(one.metric), "withheld", _found(judged, codes), codes)
+        stands_on = "" if one.withheld_by else "not claimed; no rule forbids it"
+        its = tuple(hurdles[code] for code in one.withheld_by)
+        yield ShownClaim(one.name, _title(one.metric), "withheld", stands_on, its)
     headlined = {admitted.claim.name for admitted in judged.headlines}
     for one in judged.claims:
         if one.name not in refused | headlined:
             yield ShownClaim(one.name, _title(one.metric), "no headline", "it says nothing of a system")
+
+
+def hurdles_of(judged: JudgedFile) -> tuple[Hurdle, ...]:
+    """Every rule that withholds a claim, by its code."""
+    codes = sorted({code for claim in judged.withheld for code in claim.withheld_by})
+    return tuple(_hurdle(judged, code) for code in codes)
+
+
+def _hurdle(judged: JudgedFile, code: str) -> Hurdle:
+    rule = find_rule(code)
+    found = [violation.message for violation in judged.violations if violation.code == code]
+    found += [finding for reason in judged.reasons if reason.code == code for finding in reason.findings]
+    title, fix = (rule.title, rule.fix) if rule is not None else ("A rule that this K3 does not know", "")
+    return Hurdle(code, title, tuple(dict.fromkeys(found)), fix)
 
 
 def broken_rules(judged: JudgedFile) -> Iterator[BrokenRule]:
@@ -79,13 +105,3 @@ def meanings(judged: JudgedFile) -> Iterator[Story]:
 
 def _title(metric: str) -> str:
     return CLAIM_KINDS[metric].title if metric in CLAIM_KINDS else metric
-
-
-def _found(judged: JudgedFile, codes: tuple[str, ...]) -> str:
-    """What the rules found that withhold a claim; each rule's title where a reason or a violation does not tell."""
-    said = {reason.code: reason.message for reason in judged.reasons}
-    said |= {violation.code: violation.message for violation in judged.violations}
-    titles = {code: rule.title for code in codes if (rule := find_rule(code)) is not None}
-    return "; ".join(
-        said.get(code) or titles.get(code, "no rule forbids it; conclude the report anew") for code in codes
-    )

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gate.judging.judged_file import JudgedFile, tally
-from gate.render.page.claims import broken_rules, meanings, shown_claims
+from gate.render.outcome import verdict_words
+from gate.render.page.claims import broken_rules, hurdles_of, meanings, shown_claims
 from gate.render.page.environment import rendered
 from gate.render.page.rows import ROW_COLUMNS, shown_arms
 from gate.render.page.tables import measured, origin, table
 from gate.render.pictures.canvas import Picture
 from gate.render.pictures.of_report import pictures_of
+from gate.render.report_header import summary_of
 from gate.render.sentences import sentences
 from gate.render.tables.show import differences, flat
 from gate.render.withheld import Withheld, withheld
@@ -38,6 +40,17 @@ class Paged:
         return self.judged.state
 
     @property
+    def verdict(self) -> str:
+        """The verdict, and whether evidence that holds says nothing all the same."""
+        return verdict_words(self.judged)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Model, machine, date and overrides, and how busy the machine was."""
+        machine = self.judged.busy or self.judged.machine
+        return summary_of(self.report) | ({"load": machine} if machine is not None else {})
+
+    @property
     def said(self) -> tuple[str, ...]:
         """What may be quoted."""
         return sentences(self.judged)
@@ -55,6 +68,8 @@ class Side:
     title: str
     path: str
     state: str
+    verdict: str
+    facts: dict[str, str]
     said: tuple[str, ...]
     held: tuple[Withheld, ...]
     pictures: tuple[tuple[Picture, object], ...]
@@ -68,7 +83,9 @@ class Entry:
     path: str
     link: str
     state: str
+    facts: tuple[str, ...]
     said: tuple[str, ...]
+    held: tuple[Withheld, ...]
 
 
 def page(paged: Paged) -> str:
@@ -79,6 +96,8 @@ def page(paged: Paged) -> str:
         "report.html",
         title=paged.title,
         state=paged.state,
+        verdict=paged.verdict,
+        facts=paged.facts,
         source=_source(report, judged),
         report_id=report.report_id,
         said=paged.said,
@@ -88,6 +107,7 @@ def page(paged: Paged) -> str:
         tables=measured(report, judged),
         refused=[f"{one.name}: {one.reason}" for one in refused],
         claims=tuple(shown_claims(judged)),
+        hurdles=hurdles_of(judged),
         stories=tuple(meanings(judged)),
         origin=origin(report),
         arms=tuple(shown_arms(report)),
@@ -100,7 +120,16 @@ def side_by_side(first: Paged, second: Paged) -> str:
     rows = differences(flat(first.report, first.judged), flat(second.report, second.judged))
     columns = ("what", first.path, second.path)
     sides = [
-        Side(one.title, one.path, one.state, one.said, one.held, tuple(_drawn(one.report, one.judged, place)))
+        Side(
+            title=one.title,
+            path=one.path,
+            state=one.state,
+            verdict=one.verdict,
+            facts=one.facts,
+            said=one.said,
+            held=one.held,
+            pictures=tuple(_drawn(one.report, one.judged, place)),
+        )
         for place, one in enumerate((first, second))
     ]
     return rendered("diff.html", sides=sides, differences=table("Setting, figures and claims", columns, rows, 3))

@@ -46,6 +46,7 @@ class ShownArm:
 ROW_COLUMNS = (
     "sample",
     "repeat",
+    "process",
     "order",
     "prompt",
     "prefill s",
@@ -81,6 +82,7 @@ def _shown(row: Measurement, prompt: PromptRecord | None, truth: Measurement | N
     cells = (
         str(row.sample),
         str(row.repeat),
+        str(row.process),
         _plain(row.order),
         (row.prompt_digest or "").removeprefix("sha256:")[:12],
         three_digits(row.prefill_s) if row.prefill_s is not None else "",

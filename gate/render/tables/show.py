@@ -5,7 +5,7 @@ from typing import TextIO
 
 from gate.judging.judged_file import JudgedFile
 from gate.render.headline import hint_line
-from gate.render.outcome import outcome_lines
+from gate.render.outcome import outcome_lines, verdict_words
 from gate.render.report_header import header_of
 from gate.render.tables import codec_cells, conduct, parity_cells
 from gate.render.tables.arm_summary import summarise
@@ -20,9 +20,13 @@ from reports.untrusted.one_line import one_line
 
 def show(report: Report, judged: JudgedFile, stream: TextIO, *, verbose: bool = False) -> None:
     """Print the report to `stream`: text from it reaches the terminal without control codes or markup."""
+    if judged.busy is not None:
+        stream.write(f"{judged.busy}\n")
     write_outcome(judged, stream, verbose=verbose)
-    stream.write(f"verdict: {judged.state}\n\n")
+    stream.write(f"verdict: {verdict_words(judged)}\n\n")
     write_measured(report, judged, stream)
+    if judged.machine is not None:
+        stream.write(f"{judged.machine}\n\n")
     write_table(("", ""), list(header_of(report).items()), stream, words=2)
 
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     catches="A ratio whose 95 % interval contains 1, or that chance makes in more than 5 % of reports without any "
     "difference, counted over all ratios of the report together (Holm).",
     why="Of five equal arms the best looks faster: 2.40 was printed of a true 2.0. Who compares more must show more.",
-    fix="Measure more prompts of more kinds, or claim nothing. A slow-down whose interval lies below 1 is a finding.",
+    fix="Measure more prompts of more kinds (`--samples`), or claim nothing. A slow-down whose interval lies below 1 "
+    "is a finding.",
     blocks=RATIOS,
     example=Example(bad="1.08x, interval 0.94x to 1.21x", good="1.62x, interval 1.55x to 1.70x"),
     thresholds=(LEVEL,),
@@ -65,7 +66,8 @@ def interval(view: ReportView, claim: Claim) -> Iterator[Finding]:
     catches="A ratio within the band in which the oracle differs from itself, in the same run; or a null arm that is "
     "missing, shorter than the claim, not the oracle again, or of one kind of prompt, so that it could not differ.",
     why="Without the oracle measured twice nobody knows what a ratio of 1.05 is worth on that machine.",
-    fix="Run the oracle again as an arm of role null, interleaved with the others.",
+    fix="Measure again on an idle machine, or more prompts (`--samples`). Where there is no null arm, run the oracle "
+    "again as one, as `k3 eval` does.",
     blocks=(*SPEEDUP, "null_ratio"),
     example=Example(bad="1.04x, the A/A band reaches 1.05x", good="1.62x, the A/A band is 0.98x to 1.02x"),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gate.claims.against_baseline import compared_arms, ratio_of
+from gate.claims.against_baseline import compared_arms, ratio_of, recorded_groups
 from gate.claims.counted_prompts import without_loops
 from gate.figures.paired_ratios import prompt_of, rows_by_key
 from gate.figures.rates import median_of
+from gate.figures.stream_groups import MAX_ALIKE, SHINGLE
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS, Example, Finding
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     title="Too few prompts for a ratio",
     catches=f"Fewer than {MIN_SPEEDUP_SAMPLES.value} distinct prompts in the arm or its baseline.",
     why="The smoke that became a headline had n=1; one prompt run three times was called n=3.",
-    fix="Measure more prompts. Repeats of one prompt are repeats, whatever their sample numbers.",
+    fix="Measure more prompts (`--samples 6`). Repeats of one prompt are repeats, whatever their sample numbers.",
     blocks=RATIOS,
     example=Example(bad="one prompt, repeated three times", good="6 distinct prompts, 3 repeats each"),
     thresholds=(MIN_SPEEDUP_SAMPLES,),
@@ -56,9 +57,10 @@ MIN_SPEEDUP_GROUPS = Threshold(
     "SPEEDUP_GROUPS",
     title="Too few kinds of prompts for a ratio",
     catches=f"A ratio over fewer than {MIN_SPEEDUP_GROUPS.value} groups of prompts. A prompt whose group is not "
-    "recorded is one of its own.",
+    "recorded is one of its own. Groups whose prompts the plain model answers alike count as one: those with over "
+    f"{MAX_ALIKE:.0%} of the runs of {SHINGLE} tokens of the shorter answer in common.",
     why="Twelve prompts cut from six templates were called twelve, and say what six say.",
-    fix="Measure prompts of more kinds (templates, documents).",
+    fix="Measure prompts of more kinds, templates or documents (`--samples 6` or more).",
     blocks=RATIOS,
     example=Example(bad="12 prompts of 2 templates", good="12 prompts of 6 templates"),
     thresholds=(MIN_SPEEDUP_GROUPS, MIN_SPEEDUP_SAMPLES),
@@ -71,9 +73,11 @@ def groups(view: ReportView, claim: Claim) -> Iterator[Finding]:
     if both is None or estimate is None or estimate.prompts < MIN_SPEEDUP_SAMPLES.value:  # that is told already
         return
     if estimate.groups < MIN_SPEEDUP_GROUPS.value:
+        named = len(set(recorded_groups(view, both[0]).values()))
+        alike = f", {named} by name, as the plain model answers some alike" if named > estimate.groups else ""
         yield Finding(
-            f"{claim.arm}: {estimate.prompts} distinct prompts of {estimate.groups} kinds beside {both[1].name}'s; a "
-            f"ratio needs {MIN_SPEEDUP_GROUPS.value} kinds",
+            f"{claim.arm}: {estimate.prompts} distinct prompts of {estimate.groups} kinds{alike}, beside "
+            f"{both[1].name}'s; a ratio needs {MIN_SPEEDUP_GROUPS.value} kinds",
             arm=claim.arm,
             field="workload.prompts.group",
             found=str(estimate.groups),
@@ -87,7 +91,7 @@ def groups(view: ReportView, claim: Claim) -> Iterator[Finding]:
     catches=f"A median of fewer than {MIN_DECODE_TOKENS.value} decode tokens in the arm or its baseline, or rows "
     "that do not record them.",
     why="Eight tokens take half a second; what is measured is how decoding starts.",
-    fix="Decode the full budget (`ignore_turn_stop`) with at least 33 new tokens.",
+    fix="Decode at least 33 new tokens, all of them (`--set ignore_turn_stop=true --set max_new_tokens=64`).",
     blocks=RATIOS,
     example=Example(bad="median of 8 decode tokens", good="median of 128 decode tokens"),
     thresholds=(MIN_DECODE_TOKENS,),
@@ -121,7 +125,7 @@ MIN_REPEATS = Threshold(
     title="Too few repeats",
     catches=f"A sample that arm and baseline did not both run {MIN_REPEATS.value} or more times, over all processes.",
     why="With one run a sample, the noise of the machine and the effect cannot be told apart.",
-    fix=f"Run {MIN_REPEATS.value} processes, or with `--repeats {MIN_REPEATS.value}` or more.",
+    fix=f"Run with `--processes {MIN_REPEATS.value}`, or with `--repeats {MIN_REPEATS.value}`, or more.",
     blocks=RATIOS,
     example=Example(bad="one run a prompt", good="3 runs a prompt, in alternating order"),
     thresholds=(MIN_REPEATS,),

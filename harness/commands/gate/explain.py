@@ -11,8 +11,11 @@ from reports.untrusted.one_line import one_line
 
 
 def command(
-    code: Annotated[
-        str, typer.Argument(metavar="CODE", help="A code of `k3 gate rules`, one of `k3 gate claims`, or a word.")
+    asked: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CODE|WORD", help="A code of `k3 gate rules`, one of `k3 gate claims`, or a word or two."
+        ),
     ],
 ) -> None:
     """Print what a rule catches, why it exists and how to satisfy it; or what a claim asserts and how it is made; or
@@ -23,6 +26,7 @@ def command(
     from gate.rulebook.claim_kinds import CLAIM_KINDS, kind_of_claim
     from gate.rulebook.retired_codes import RETIRED_CODES
 
+    code = " ".join(asked)
     wanted = code.strip().upper()
     rule, kind = find_rule(wanted), kind_of_claim(code)
     if not wanted:

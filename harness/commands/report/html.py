@@ -1,5 +1,6 @@
 """`k3 report html`: pages for a reviewer."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
@@ -21,18 +22,38 @@ if TYPE_CHECKING:
 def command(
     path: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="A report, or a folder of them.")],
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE|FOLDER", help="The page; of a folder, a folder for index and pages.")
-    ],
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE|FOLDER",
+            help="The page; of a folder, a folder for index and pages. Default: here, named after what is read.",
+        ),
+    ] = None,
 ) -> None:
     """Write a report as one self-contained HTML page; a folder as a page a report and an index."""
     if path.is_dir():
-        _write_folder(path, out)
+        _write_folder(path, out or _default(path, "-pages"))
         return
+    out = out or _default(path, ".html")
     from gate.render.page.html import Paged, page
 
     report, judged = open_report(path)
     write_made_from(path, _bytes(page(Paged(title_of(report), report, judged))), out)
     print(out)
+
+
+def _default(path: Path, ending: str) -> Path:
+    """A name in this folder that nothing has yet.
+
+    Raises:
+        OutputError: it is taken, and who wrote it is not known.
+    """
+    out = Path(path.resolve().stem + ending)
+    if out.exists():
+        raise OutputError(
+            f"{one_line(str(out), 1000)}: is there already; write over it with --out {shlex.quote(str(out))}"
+        )
+    return out
 
 
 def _write_folder(folder: Path, out: Path) -> None:
@@ -69,7 +90,8 @@ def _write_folder(folder: Path, out: Path) -> None:
 def _entry(paged: "Paged", name: str) -> "Entry":
     from gate.render.page.html import Entry
 
-    return Entry(paged.title, paged.path, quote(name), paged.state, paged.said[:3])
+    facts = tuple(paged.facts[label] for label in ("model", "machine", "date", "overrides") if label in paged.facts)
+    return Entry(paged.title, paged.path, quote(name), paged.state, facts, paged.said, paged.held)
 
 
 def _bytes(text: str) -> bytes:

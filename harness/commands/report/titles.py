@@ -8,12 +8,16 @@ from reports.report import Report
 
 
 def title_of(report: Report) -> str:
-    """The title of the shipped preset that it was run from; of another one, or of none, the name."""
+    """The title of the shipped preset that it was run from as it stands; else the name, and that it was changed.
+
+    A title names a model: it is not true of a preset that was run on another one.
+    """
     preset = report.preset
     if preset is None:
         return report.report_id
     if preset.name not in preset_names():
         return preset.name
     data = read_preset(preset.name)
-    title = str(tomllib.loads(data.decode())["title"])
-    return title if digest_of(data) == preset.digest and not preset.overrides else f"{title} (changed)"
+    if digest_of(data) == preset.digest and not preset.overrides:
+        return str(tomllib.loads(data.decode())["title"])
+    return f"{preset.name}, changed" if preset.overrides else f"{preset.name}, as another version of K3 has it"

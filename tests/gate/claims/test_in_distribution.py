@@ -79,7 +79,8 @@ def test_a_ratio_of_two_arms_rests_on_the_weights_of_both() -> None:
     ranked = [claim for claim in propose(report) if claim.metric == "arm_ratio"]
     assert ranked
     for claim in ranked:
-        assert said(report, claim.name) == ("kind", "on documents the drafter never saw, of a kind it was trained on")
+        told = "on documents the drafter of fused_dflash never saw, of a kind it was trained on"
+        assert said(report, claim.name) == ("kind", told)
 
 
 def test_what_is_unknown_of_a_recipe_is_not_taken_for_unseen() -> None:

@@ -30,7 +30,9 @@ def test_words_are_in_order_and_each_is_explained_once() -> None:
     "text",
     ["oracle", "arm", "null", "NIAH", "DFlash", "f_theta", "F-Theta", "K/V", "sink", "window", "speculative decoding",
      "drafter", "acceptance", "prefill", "decode", "parity", "needle", "A/A band", "claim", "verdict", "admissible",
-     "withheld", "invalid", "in distribution", "coupon", "fused", "ablate", "identity"],
+     "withheld", "invalid", "in distribution", "coupon", "fused", "ablate", "identity", "sut",
+     "engine", "incremental", "process", "sample", "end to end", "rollback", "legacy",
+     "role", "repeat", "restoration", "exact layers"],
 )  # fmt: skip
 def test_whatever_a_run_prints_is_found(text: str) -> None:
     assert find_word(text) is not None
@@ -44,5 +46,7 @@ def test_a_word_that_there_is_not_is_none() -> None:
 def test_a_word_is_explained_like_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["gate", "explain", "Oracle"]) == 0
     assert capsys.readouterr().out.startswith("oracle: The plain model")
+    assert run(["gate", "explain", "exact", "layers"]) == 0
+    assert capsys.readouterr().out.startswith("exact layers: Layers of the model")
     assert run(["gate", "explain", "orakle"]) == 64
     assert "did you mean oracle?" in capsys.readouterr().err

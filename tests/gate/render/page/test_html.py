@@ -8,10 +8,12 @@ from gate.judging.judge_evidence import judge_evidence
 from gate.judging.judged_file import JudgedFile
 from gate.judging.rule_set import find_rule
 from gate.render.page.html import Entry, Paged, index, page, side_by_side
+from gate.render.page.rows import ROW_COLUMNS, shown_arms
+from gate.render.withheld import Withheld
 from gate.rulebook.claim_kinds import CLAIM_KINDS
 from reports.reading import Evidence
 from reports.report import Report
-from tests.gate.honest import honest_code, honest_kv_quant, honest_niah, honest_parity
+from tests.gate.honest import Setup, honest_code, honest_kv_quant, honest_niah, honest_parity
 from tests.gate.render.samples import HOSTILE, honest_report
 
 VOID = {"meta", "br", "hr", "img", "link"}
@@ -69,7 +71,7 @@ def test_the_page_needs_nothing_from_elsewhere() -> None:
     found = outline(honest_report())
     assert not {"script", "link", "img", "iframe", "object"} & set(found.tags)
     assert not {"src", "srcset"} & {name for name, _ in found.attributes}
-    assert all((value or "").startswith("#p") for name, value in found.attributes if name == "href")
+    assert all((value or "").startswith("#") for name, value in found.attributes if name == "href")
     text = (
         page(paged(honest_report()))
         .replace("http://www.w3.org/2000/svg", "")
@@ -113,10 +115,12 @@ def test_two_reports_stand_side_by_side() -> None:
 
 
 def test_an_index_names_every_report() -> None:
-    entry = Entry("A title", "runs/x.json", "000-x.html", "admissible", ("Said.",))
+    said = tuple(f"Said {number}." for number in range(9))
+    held = (Withheld("the speed of fused", "why", "change", ()),)
+    entry = Entry("A title", "runs/x.json", "000-x.html", "admissible", ("k3-tiny",), said, held)
     text = index([entry, entry], [judged(honest_code())])
     assert Outline(text).tags.count("a") == 2
-    assert text.count("Said.") == 2
+    assert all(text.count(sentence) == 2 for sentence in (*said, "the speed of fused", "k3-tiny"))
 
 
 def test_tables_are_accessible() -> None:
@@ -143,6 +147,44 @@ def test_violations_come_with_their_explanation() -> None:
     assert "About CLAIM_NOT_REPRODUCIBLE" in text
     assert "times as fast" not in text.replace("How many times as fast", "")
     assert "Nothing may be quoted from this report." in text
+
+
+def test_what_stands_in_the_way_is_told_once_and_whole() -> None:
+    report = honest_code(Setup(samples=3, repeats=1, draft_arms=("dflash", "ngram")))
+    file = judged(report)
+    found = Outline(page(paged(report)))
+    ids = {value for name, value in found.attributes if name == "id"}
+    links = [value or "" for name, value in found.attributes if name == "href" and not (value or "").startswith("#p")]
+    assert links
+    assert {link.removeprefix("#") for link in links} <= ids
+    for reason in file.reasons:
+        assert reason.findings
+        assert "more)" not in " ".join(reason.findings)
+        for finding in reason.findings:
+            assert finding in found.text
+
+
+def test_the_top_names_model_machine_date_and_what_was_changed() -> None:
+    report = honest_code()
+    assert report.provenance is not None
+    assert report.provenance.host is not None
+    assert report.preset is not None
+    report = report.replace(preset=report.preset.replace(overrides=("model=mine", "samples=3")))
+    text = page(paged(report))
+    top = text[: text.index("<h2>")]
+    (model,) = [one for one in report.provenance.models if one.role == "verifier"]
+    assert report.created_at is not None
+    for expected in (model.id, report.provenance.host.os, f"{report.created_at:%Y-%m-%d}", "model=mine samples=3"):
+        assert expected in top
+
+
+def test_a_row_names_its_process() -> None:
+    report = honest_code()
+    place = ROW_COLUMNS.index("process")
+    for arm, shown in zip(report.arms, shown_arms(report), strict=True):
+        cells = [row.cells for row in shown.rows]
+        assert [cell[place] for cell in cells] == [str(row.process) for row in arm.measurements]
+        assert {len(cell) for cell in cells} == {len(ROW_COLUMNS)}
 
 
 def test_hostile_strings_are_text() -> None:

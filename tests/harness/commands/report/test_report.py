@@ -2,12 +2,18 @@ import csv
 import io
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from harness.cli import run
+from harness.commands.report.titles import title_of
+from harness.plans.preset_file import read_preset
+from reports.records.plan import PresetInfo
+from reports.records.provenance import MachineReading
+from reports.records.record import digest_of
 from reports.report import load_report, report_bytes
 from tests.gate.honest import Setup, honest_code, honest_kv_quant, honest_niah
 
@@ -108,6 +114,52 @@ def test_html_is_written_whole_and_never_over_its_source(
         assert run(["report", "html", str(code), "--out", str(bad)]) == 3
         assert "--out" in capsys.readouterr().err
     assert code.read_bytes() == before
+
+
+def test_without_out_a_page_is_named_after_what_is_read_and_nothing_is_lost(
+    code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    assert run(["report", "html", str(code)]) == 0
+    assert capsys.readouterr().out == "code.html\n"
+    (here / "code.html").write_text("mine")
+    assert run(["report", "html", str(code)]) == 3
+    assert "--out code.html" in capsys.readouterr().err
+    assert (here / "code.html").read_text() == "mine"
+    assert run(["report", "html", str(code.parent)]) == 0
+    assert (here / f"{tmp_path.name}-pages" / "index.html").exists()
+
+
+def test_a_changed_preset_is_not_called_by_its_title(code: Path, tmp_path: Path) -> None:
+    report = load_report(code)
+    data = read_preset("demo")
+    preset = PresetInfo(name="demo", digest=digest_of(data))
+    as_it_is = report.replace(preset=preset)
+    assert title_of(as_it_is).startswith("K3's own tiny model")
+    for changed in (preset.replace(overrides=("model=smollm2-135m",)), preset.replace(digest="sha256:" + "0" * 64)):
+        assert "tiny" not in title_of(report.replace(preset=changed))
+        assert title_of(report.replace(preset=changed)).startswith("demo, ")
+
+
+def test_a_busy_machine_is_told_wherever_the_report_is(
+    code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = load_report(code)
+    assert report.provenance is not None
+    assert report.provenance.host is not None
+    host = report.provenance.host.replace(cores=2)
+    reading = MachineReading(process=0, moment="after", at=datetime(2026, 1, 2, tzinfo=UTC), others=0.5)
+    told = report.replace(provenance=report.provenance.replace(host=host), machine=(reading,))
+    code.write_bytes(report_bytes(told))
+    page = tmp_path / "page.html"
+    assert run(["report", "html", str(code), "--out", str(page)]) == 0
+    assert "other programs kept 50% of its 2 cores busy" in page.read_text()
+    capsys.readouterr()
+    for command in (["report", "show"], ["gate", "check"]):
+        run([*command, str(code)])
+        assert "other programs kept 50% of its 2 cores busy" in capsys.readouterr().out
 
 
 def test_table_lists_every_arm_as_csv(code: Path, weak: Path, capsys: pytest.CaptureFixture[str]) -> None:

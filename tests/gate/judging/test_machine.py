@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.render.tables.machine import MOST_OTHERS, busy_line, machine_line
+from gate.judging.machine import MOST_OTHERS, busy_line, machine_line
 from reports.records.provenance import MachineReading
 from reports.report import Report
 from tests.gate.honest import Setup, measured_code
