@@ -127,8 +127,8 @@ class ReportView:
     @cached_property
     def plugin_engines(self) -> frozenset[str]:
         """Names of the engines that plug-ins brought to the run, as provenance tells."""
-        plugins = self.report.provenance.plugins if self.report.provenance is not None else ()
-        return frozenset(plugin.name for plugin in plugins if plugin.group == "engines")
+        plugins = self.report.provenance.plugins if self.report.provenance is not None else None
+        return frozenset(plugin.name for plugin in plugins or () if plugin.group == "engines")
 
     @cached_property
     def untimed(self) -> bool:

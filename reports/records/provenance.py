@@ -95,7 +95,9 @@ class Provenance(Record):
     host: Host | None = None
     packages: tuple[Package, ...] | None = None
     models: tuple[ModelInfo, ...] = ()
-    plugins: tuple[PluginInfo, ...] = Field((), description="Of other packages: engines, drafters and workloads")
+    plugins: tuple[PluginInfo, ...] | None = Field(
+        None, description="Of other packages: engines, drafters and workloads; none where all of them ship"
+    )
     device: Name | None = None
     blas: Name | None = None
     blas_threads: Count | None = Field(None, description="Threads the BLAS was set to; none where it cannot be asked")

@@ -87,7 +87,7 @@ def plugin_absent(view: ReportView) -> Iterator[Finding]:
 
 
 def _plugins(view: ReportView) -> tuple[PluginInfo, ...]:
-    return view.report.provenance.plugins if view.report.provenance is not None else ()
+    return (view.report.provenance.plugins or ()) if view.report.provenance is not None else ()
 
 
 def _unidentified(arm: str | None, field: str, found: str) -> Finding:
