@@ -34,4 +34,4 @@ class StreamError(OutputError):
 
 
 class ReaderGoneError(StreamError):
-    """Whoever read the output closed it: the command ends, and says nothing, since nobody is left to hear it."""
+    """Whoever read stderr closed it: the command ends, and says nothing, since nobody is left to hear it."""

@@ -1,4 +1,4 @@
-"""Output that cannot be written ends a command: in silence where its reader has gone, in one line elsewhere."""
+"""Output that cannot be written ends a command in one line; only a reader of stdout who has gone ends nothing."""
 
 import io
 import os
@@ -15,10 +15,14 @@ class GuardedStream:
 
     After that every other write fails alike, since libraries swallow what their probing of a stream raises; and the
     descriptor leads nowhere, so that what is still buffered does not fail again while Python ends.
+
+    With `dispensable` a reader who has gone (`| head`) is no fault: the command goes on, and its exit code is what it
+    is however early the reader went.
     """
 
-    def __init__(self, stream: TextIO, name: str, descriptor: int) -> None:
+    def __init__(self, stream: TextIO, name: str, descriptor: int, *, dispensable: bool = False) -> None:
         self._stream, self._name, self._descriptor = stream, name, descriptor
+        self._dispensable = dispensable
         self._failed: StreamError | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -33,6 +37,7 @@ class GuardedStream:
         """
         with self._telling():
             return self._stream.write(text)
+        return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write them one by one.
@@ -59,13 +64,18 @@ class GuardedStream:
         try:
             yield
         except OSError as error:
-            self._failed = self._given_up(error)
+            self._lead_nowhere()
+            if self._dispensable and isinstance(error, BrokenPipeError):
+                return
+            self._failed = self._told(error)
             raise self._failed from error
 
-    def _given_up(self, error: OSError) -> StreamError:
+    def _lead_nowhere(self) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._descriptor)
         os.close(nowhere)
+
+    def _told(self, error: OSError) -> StreamError:
         if isinstance(error, BrokenPipeError):
             return ReaderGoneError(f"nobody reads {self._name} any more")
         return StreamError(f"{self._name} cannot be written ({error.strerror}): give it somewhere else to go")
@@ -87,7 +97,7 @@ def guarded_output() -> Iterator[None]:
         raise StreamError("stdout is closed: give it somewhere to go, for example >/dev/null")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    sys.stdout = cast(TextIO, GuardedStream(sys.stdout, "stdout", 1))
+    sys.stdout = cast(TextIO, GuardedStream(sys.stdout, "stdout", 1, dispensable=True))
     sys.stderr = cast(TextIO, GuardedStream(sys.stderr, "stderr", 2))
     try:
         yield

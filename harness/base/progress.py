@@ -14,6 +14,9 @@ Progress = Callable[[int, int, str], None]
 QUIET_S = 30.0
 """Seconds between two plain lines of one phase: few, as a log is read afterwards, but one that stands still is dead."""
 
+SLOW = 2.0
+"""A step that takes so many times as long as those before it did is of another sort, and nothing follows from them."""
+
 LOOK_S = 1.0
 """Seconds between two looks at whether it was quiet for too long."""
 
@@ -30,23 +33,27 @@ class Pace:
         self._clock = clock
         self._first: tuple[int, float] | None = None
         self._last: tuple[int, int] | None = None
+        self._at = 0.0
 
     def step(self, done: int, total: int) -> bool:
         """Note that `done` of `total` steps are done; whether that begins a phase."""
         begins = self._last is None or done <= self._last[0] or total != self._last[1]
+        self._at = self._clock()
         if begins:
-            self._first = done, self._clock()
+            self._first = done, self._at
         self._last = done, total
         return begins
 
     def left(self) -> float | None:
-        """Seconds that the rest of the phase will take if it goes on as it went; none before its first step is done."""
+        """Seconds that the rest of the phase will take if it goes on as it went; none before its first step is done, or
+        where the next one shows that it does not."""
         if self._first is None or self._last is None:
             return None
         (began, since), (done, total) = self._first, self._last
         if done <= began or total <= done:
             return None
-        return (self._clock() - since) / (done - began) * (total - done)
+        a_step = (self._at - since) / (done - began)
+        return a_step * (total - done) if self._clock() - self._at <= SLOW * a_step else None
 
     def outlook(self) -> str:
         """`, about 12 min left`; empty where that cannot be told yet."""

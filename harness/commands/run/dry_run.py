@@ -2,11 +2,12 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from harness.plans.plan import Plan
+from harness.plans.preset import TimedPreset
 from harness.plans.requirements import Requirement, requirements_of
 
 COLUMNS = ("arm", "role", "engine", "prompts", "repeats", "runs", "settings")
@@ -37,8 +38,28 @@ def _document(plan: Plan, needs: tuple[Requirement, ...]) -> dict[str, Any]:
         "settings": plan.settings(),
         "arms": [asdict(arm) for arm in arms],
         "runs": sum(arm.runs for arm in arms),
+        "too_small_for_a_ratio": list(too_small(plan)),
         "needs": [{"what": need.what, "missing": bool(need.problem), "problem": need.problem} for need in needs],
     }
+
+
+def too_small(plan: Plan) -> Iterator[str]:
+    """What keeps a timed plan from any ratio, whatever it will measure: too few prompts, repeats or tokens."""
+    from gate.rulebook.thresholds import MIN_DECODE_TOKENS
+    from gate.rules.speedup.sample_size import MIN_REPEATS, MIN_SPEEDUP_GROUPS
+
+    preset = plan.preset
+    if not isinstance(preset, TimedPreset):
+        return
+    prompts, runs, tokens = preset.samples, preset.processes * preset.repeats, preset.max_new_tokens
+    if prompts < MIN_SPEEDUP_GROUPS.value:
+        kinds = f"{MIN_SPEEDUP_GROUPS.value} kinds of prompts (`--samples {MIN_SPEEDUP_GROUPS.value}` or more)"
+        yield f"{prompts} {'prompt is' if prompts == 1 else 'prompts are'} asked, and a ratio needs {kinds}"
+    if runs < MIN_REPEATS.value:
+        yield f"each runs {runs} of the {MIN_REPEATS.value} times that are needed (`--processes {MIN_REPEATS.value}`)"
+    if tokens <= MIN_DECODE_TOKENS.value:
+        least = MIN_DECODE_TOKENS.value + 1
+        yield f"{tokens} new tokens at most are decoded, and {least} are needed (`--set max_new_tokens=64`)"
 
 
 def _print_text(plan: Plan, needs: tuple[Requirement, ...]) -> None:
@@ -52,6 +73,8 @@ def _print_text(plan: Plan, needs: tuple[Requirement, ...]) -> None:
     ]
     write_table(COLUMNS, rows, sys.stdout, words=len(COLUMNS))
     print(f"{sum(arm.runs for arm in arms)} runs")
+    if found := list(too_small(plan)):
+        print(f"No speed may be quoted from this run: {'; '.join(found)}.")
     for need in needs:
         state = f"MISSING {need.what}: {need.problem}{BY_ITSELF * need.fetched}" if need.problem else f"ok {need.what}"
         print(state)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gate.judging.judged_file import JudgedFile
 from gate.render.headline import headline_line
-from gate.render.tables.machine import busy_line, machine_line
+from gate.render.outcome import verdict_words
 from gate.render.tables.show import write_measured, write_outcome
 from reports.report import Report, load_report
 from reports.untrusted.one_line import one_line
@@ -31,17 +31,16 @@ def print_outcomes(files: Sequence[JudgedFile], *, json_output: bool, verbose: b
 
 def _print_outcome(report: Report, judged: JudgedFile, verbose: bool) -> None:
     """That the machine was busy, the sentences, what is withheld, the table, and last machine, verdict and file."""
-    busy, machine = busy_line(report), machine_line(report)
-    if busy is not None:
-        print(busy)
+    if judged.busy is not None:
+        print(judged.busy)
     write_outcome(judged, sys.stdout, verbose=verbose)
     sys.stdout.flush()  # the table goes to another stream, and a terminal shows both
     print(file=sys.stderr)
     write_measured(report, judged, sys.stderr)
     sys.stderr.flush()
-    if machine is not None:
-        print(machine)
-    print(f"verdict: {judged.verdict}")
+    if judged.machine is not None:
+        print(judged.machine)
+    print(f"verdict: {verdict_words(judged)}")
     print(f"report: {judged.path}", flush=True)
 
 

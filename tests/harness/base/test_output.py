@@ -71,9 +71,18 @@ def test_a_full_stdout_is_3_in_one_line(arguments: list[str], buffering: str) ->
 
 @pytest.mark.parametrize("buffering", ["", "1"])
 @pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
-def test_a_closed_pipe_ends_every_command_in_silence(arguments: list[str], buffering: str) -> None:
+def test_without_a_reader_a_command_is_silent_and_its_exit_code_is_its_own(
+    arguments: list[str], buffering: str
+) -> None:
     done = without_reader([sys.executable, "-m", "harness.cli", *arguments], buffering, stderr=subprocess.PIPE)
-    assert (done.returncode, done.stderr) == (3, b"")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_violation_is_2_whoever_reads(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text(Path(EVIDENCE).read_text().replace('"samples"', '"simples"', 1))
+    done = without_reader([sys.executable, "-m", "harness.cli", "gate", "check", str(broken)], "")
+    assert done.returncode == 2
 
 
 @pytest.mark.parametrize("buffering", ["", "1"])

@@ -99,6 +99,18 @@ def test_the_rest_takes_what_the_steps_took() -> None:
     assert pace.left() is None
 
 
+def test_a_step_that_takes_longer_than_those_before_promises_nothing() -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    pace.step(0, 3)
+    clock.seconds = 1.0
+    pace.step(1, 3)
+    assert pace.left() == 2.0
+    clock.seconds = 31.0
+    assert pace.left() is None
+    assert pace.outlook() == ""
+
+
 def test_another_phase_is_timed_anew() -> None:
     clock = Clock()
     pace = Pace(clock)

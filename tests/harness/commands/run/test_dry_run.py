@@ -56,6 +56,17 @@ def test_every_preset_plans_and_names_exactly_what_is_missing(
         assert remedy in missing[needed[model.name]]
 
 
+def test_a_plan_says_that_it_is_too_small_for_a_ratio(capsys: pytest.CaptureFixture[str]) -> None:
+    def told(*arguments: str) -> str:
+        assert run(["eval", "--preset", "code-tiny", "--plan", *arguments]) == 0
+        return capsys.readouterr().out
+
+    assert "No speed" not in told()
+    assert "3 prompts are asked, and a ratio needs 6 kinds of prompts (`--samples 6` or more)" in told("--samples", "3")
+    assert "each runs 1 of the 3 times" in told("--processes", "1")
+    assert "8 new tokens at most are decoded, and 33 are needed" in told("--set", "max_new_tokens=8")
+
+
 def test_nothing_is_missing_when_the_models_are_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
