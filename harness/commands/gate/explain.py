@@ -44,7 +44,9 @@ def command(
     elif wanted in RETIRED_CODES:
         print(f"{wanted}: retired. {RETIRED_CODES[wanted]}")
     else:
-        near = nearest(wanted, [*(each.code for each in all_rules()), *CLAIM_KINDS, *(each.term for each in words())])
+        names = [*(each.code for each in all_rules()), *CLAIM_KINDS, *(each.term for each in words())]
+        begun = [name for name in names if name.upper().startswith(wanted)][:5]
+        near = ", ".join(begun) or nearest(wanted, names)
         hint = f"did you mean {near}?" if near else "see `k3 gate rules`, `k3 gate claims` and docs/glossary.md"
         raise UsageError(f"there is no rule, claim or word {one_line(code, 80)}; {hint}")
 

@@ -50,3 +50,5 @@ def test_a_word_is_explained_like_a_rule(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out.startswith("exact layers: Layers of the model")
     assert run(["gate", "explain", "orakle"]) == 64
     assert "did you mean oracle?" in capsys.readouterr().err
+    assert run(["gate", "explain", "SPEEDUP_G"]) == 64
+    assert "did you mean SPEEDUP_GROUPS?" in capsys.readouterr().err
