@@ -105,6 +105,10 @@ COMMANDS: dict[str, Command | Group] = {
             "schema": Command("harness.commands.report.schema", "Print the JSON Schema of a report."),
         },
     ),
+    "sweep": Command(
+        "harness.commands.sweep.sweep",
+        "Run a grid of presets on many machines, judge every report twice, and keep them in one folder.",
+    ),
     "models": Group(
         "List, fetch and verify models.",
         {

@@ -3,6 +3,7 @@
 PAGE_REMEDY = "pip install '.[page]' in K3's source folder"
 RUN_REMEDY = "pip install '.[run]' in K3's source folder, on macOS or Linux"
 SERVE_REMEDY = "pip install '.[serve]' in K3's source folder, on macOS or Linux"
+SWEEP_REMEDY = "pip install '.[sweep]' in K3's source folder, on macOS or Linux"
 TORCH_REMEDY = "pip install '.[torch]' in K3's source folder"
 RUN_MODULES = ("gguf", "huggingface_hub", "mlx", "mlx_lm", "numpy", "safetensors", "tokenizers", "transformers")
 """What the extra `run` brings, by the names they are imported by."""
@@ -14,6 +15,10 @@ PAGE_MODULES = ("jinja2", "markupsafe", "matplotlib")
 """What the extra `page` brings."""
 
 
+SWEEP_MODULES = ("dask", "distributed")
+"""What the extra `sweep` brings."""
+
+
 def remedy_of(module: str | None) -> str | None:
     """What to install for `module`, by its dotted name; None if no extra of K3 brings it."""
     top = (module or "").partition(".")[0]
@@ -23,4 +28,6 @@ def remedy_of(module: str | None) -> str | None:
         return PAGE_REMEDY
     if top in SERVE_MODULES:
         return SERVE_REMEDY
+    if top in SWEEP_MODULES:
+        return SWEEP_REMEDY
     return RUN_REMEDY if top in RUN_MODULES else None

@@ -16,9 +16,10 @@ LOOK_S = 0.1
 
 
 @contextmanager
-def host_lock(patience_s: float, path: Path = HOST_LOCK) -> Iterator[int]:
+def host_lock(patience_s: float | None, path: Path = HOST_LOCK) -> Iterator[int]:
     """Hold the machine for the body. Gives the descriptor of the lock: a child that inherits it holds the lock, too,
-    and it is free when the last of them has ended, however that was. The file stays.
+    and it is free when the last of them has ended, however that was. The file stays. Without patience (None) whoever
+    waits is woken when the lock is free, ahead of those who look now and then.
 
     Raises:
         CannotRunError: it is held elsewhere for longer than `patience_s`, or cannot be opened.
@@ -29,8 +30,8 @@ def host_lock(patience_s: float, path: Path = HOST_LOCK) -> Iterator[int]:
         raise CannotRunError(f"{path}: cannot be opened ({error.strerror}), so this machine cannot be kept") from error
     try:
         begun = now()
-        while not _taken(descriptor):
-            if now() - begun >= patience_s:
+        while not _taken(descriptor, fcntl.LOCK_EX if patience_s is None else fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if patience_s is not None and now() - begun >= patience_s:
                 raise CannotRunError(f"{path}: another run holds this machine")
             threading.Event().wait(LOOK_S)
         yield descriptor
@@ -52,9 +53,9 @@ def _opened(path: Path) -> int:
     return descriptor
 
 
-def _taken(descriptor: int) -> bool:
+def _taken(descriptor: int, how: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, how)
     except BlockingIOError:
         return False
     return True

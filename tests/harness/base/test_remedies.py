@@ -15,6 +15,8 @@ from harness.base.remedies import (
     RUN_REMEDY,
     SERVE_MODULES,
     SERVE_REMEDY,
+    SWEEP_MODULES,
+    SWEEP_REMEDY,
     TORCH_REMEDY,
     remedy_of,
 )
@@ -41,7 +43,7 @@ def test_whatever_is_imported_comes_with_the_gate_or_is_told_by_its_extra() -> N
     named = {text.partition(">")[0].partition("[")[0].replace("-", "_") for text in project["dependencies"]}
     known = named | set(sys.stdlib_module_names) | {"harness", "gate", "reports", "workloads"}
     imported = {name for folder in ("harness", "gate", "reports", "workloads") for name in tops(ROOT.parent / folder)}
-    assert imported - known == {*RUN_MODULES, *SERVE_MODULES, *PAGE_MODULES, "torch"}
+    assert imported - known == {*RUN_MODULES, *SERVE_MODULES, *PAGE_MODULES, *SWEEP_MODULES, "torch"}
 
 
 def tops(folder: Path) -> set[str]:
@@ -60,6 +62,7 @@ def tops(folder: Path) -> set[str]:
         ("matplotlib.figure", PAGE_REMEDY),
         ("torch", TORCH_REMEDY),
         ("grpc.aio", SERVE_REMEDY),
+        ("distributed.client", SWEEP_REMEDY),
         ("mlxtend", None),
         (None, None),
     ],

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,21 @@ def test_a_child_that_inherits_the_lock_keeps_it(tmp_path: Path) -> None:
     child.wait()
     with host_lock(5, path):
         pass
+
+
+def test_who_waits_without_patience_is_next(tmp_path: Path) -> None:
+    path, took = tmp_path / "lock", threading.Event()
+
+    def wait() -> None:
+        with host_lock(None, path):
+            took.set()
+
+    waiter = threading.Thread(target=wait)
+    with host_lock(0, path):
+        waiter.start()
+        assert not took.wait(0.2)
+    assert took.wait(10)
+    waiter.join()
 
 
 def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:

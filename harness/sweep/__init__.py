@@ -1,0 +1,1 @@
+"""Grids of runs on many machines: what a cell is, how it runs on one, who gets it next, and what comes back."""
