@@ -8,16 +8,18 @@ import argparse
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+from gate.claims.looks import decide
 from gate.figures.codecs import AFFINE_4, codec_comparison
 from gate.figures.statistics.ratio_estimate import PairedRepeat, RatioEstimate, estimate_ratio, holm
 from gate.figures.statistics.student import quantile
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.thresholds import LEVEL
 from reports.records.codec_rows import CodecArm, CodecSample, KvQuantResult
+from reports.records.plan import Stopping
 from reports.report import Report
 from reports.schedule import ScheduledArm, schedule
 
@@ -115,6 +117,18 @@ def estimates(world: World, draw: random.Random) -> dict[str, RatioEstimate]:
     return {name: estimate for name, estimate in found.items() if estimate is not None}
 
 
+def looks(world: World, stopping: Stopping, draw: random.Random) -> Iterator[tuple[int, dict[str, RatioEstimate]]]:
+    """One simulated report with processes enough for all looks: what each of them sees."""
+    simulated = simulate(replace(world, processes=stopping.most), draw)
+    for processes in stopping.planned:
+        share = stopping.share_at(processes)
+        seen = {
+            name: estimate_ratio((cell for cell in cells if cell.process < processes), share)
+            for name, cells in simulated.items()
+        }
+        yield processes, {name: estimate for name, estimate in seen.items() if estimate is not None}
+
+
 def claims(found: dict[str, RatioEstimate]) -> set[str]:
     """Arms whose ratio the gate would let pass: told from 1 over all arms together, and beyond the oracle's own."""
     arms = [name for name in found if name != "null"]
@@ -141,6 +155,10 @@ def false_claims(count: int) -> Iterator[tuple[str, ...]]:
     worlds += [("five equal arms, 12 prompts", World(iid, 12, 5)), ("one process, 6 prompts", World(iid, processes=1))]
     for name, world in worlds:
         yield name, f"{share(count, world, lambda found: bool(claims(found))):.1%}"
+    for sd in (0.0, 0.1):
+        world, draw = World(iid, 6, 2, between_prompts=sd), random.Random(f"looks {sd}")
+        shown = sum(any(claims(found) for _, found in looks(world, LOOKED_AT, draw)) for _ in range(count))
+        yield f"ended at the first of 3 looks that claims one (sd {sd:g}), 6 prompts, 2 arms", f"{shown / count:.1%}"
 
 
 def coverage(count: int) -> Iterator[tuple[str, ...]]:
@@ -152,6 +170,32 @@ def coverage(count: int) -> Iterator[tuple[str, ...]]:
                 f"{prompts}", f"{sd:g}", f"{shift:g}",
                 f"{share(count, world, lambda found: found['arm0'].contains(1.3)):.3f}",
             )  # fmt: skip
+
+
+def coverage_of_looks(count: int) -> Iterator[tuple[str, ...]]:
+    """The true ratio is 1.3; processes are added until the interval is narrow, or by whoever likes it least."""
+    for prompts, sd, shift, wanted in (
+        (6, 0.0, 0.0, 0.1), (6, 0.03, 0.05, 0.1), (6, 0.1, 0.0, 0.3),
+        (12, 0.03, 0.05, 0.1), (12, 0.1, 0.0, 0.2), (12, 0.1, 0.05, 0.2),
+    ):  # fmt: skip
+        world = World(iid, prompts, ratio=1.3, between_prompts=sd, between_processes=shift)
+        draw = random.Random(f"looks {prompts} {sd} {shift}")
+        ended = [_ended(world, LOOKED_AT.replace(width=wanted), draw) for _ in range(count)]
+        held, always, processes, widths = zip(*ended, strict=True)
+        shares = f"{sum(held) / count:.3f}", f"{sum(always) / count:.3f}"
+        ends = f"{sum(processes) / count:.1f}", f"{median(widths):.2f}"
+        yield f"{prompts}", f"{sd:g}", f"{shift:g}", f"{wanted:g}", *shares, *ends
+
+
+def _ended(world: World, stopping: Stopping, draw: random.Random) -> tuple[bool, bool, int, float]:
+    """The interval where the run ended holds the truth, those of all looks do, the processes, and its width."""
+    seen = [(processes, found["arm0"]) for processes, found in looks(world, stopping, draw)]
+    last = stopping.share_at(stopping.most)
+    for processes, one in seen:
+        if decide(stopping, processes, one.width, one.least_width(last), 0.0) != "go_on":
+            break
+    always = all(one.contains(world.ratio) for _, one in seen)
+    return one.contains(world.ratio), always, processes, one.width or math.inf
 
 
 def power(count: int) -> Iterator[tuple[str, ...]]:
@@ -222,6 +266,10 @@ NOISES: dict[str, Noise] = {
 }  # fmt: skip
 
 
+LOOKED_AT = Stopping(width=0.1, first=3, most=12)
+"""What `--until-width` plans unless it is told otherwise."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A question, its column heads, and what answers it."""
@@ -239,11 +287,31 @@ K3 runs arms. The gate's own functions estimate each ratio. *Groups* are kinds o
 deviation of the logarithm of the ratio, between prompts or between processes.
 
 A plain t interval on the prompts' mean log ratio is the best valid test where processes do not differ. With several
-processes K3's interval also covers what the next process will say, and pays for it with some power."""
+processes K3's interval also covers what the next process will say, and pays for it with some power.
+
+`--until-width` looks at the interval again and again, so each look spends a part of the 5 %: the square of the part of
+the processes, less what was spent before. *Of all looks* is how often every interval of a run holds the truth, so who
+ends it where he likes has no more than that to gain; *wanted* and *median width* are of the interval over the ratio.
+Shares that are equal, or grow with the processes alone, held less where processes differ more than prompts. A run ends,
+too, where the prompts alone keep the interval wide: more processes narrow only what processes and noise add."""
 
 TABLES = (
     Table("True ratio 1: reports that claim an effect (at most 5 %)", ("machine and prompts", "reports"), false_claims),
     Table("Coverage of the 95 % interval", ("groups", "sd of prompts", "sd of processes", "coverage"), coverage),
+    Table(
+        "Processes added until the interval is narrow: looks after 3, 6 and 12",
+        (
+            "groups",
+            "sd of prompts",
+            "sd of processes",
+            "wanted",
+            "coverage",
+            "of all looks",
+            "processes",
+            "median width",
+        ),
+        coverage_of_looks,
+    ),
     Table("Power at a true 1.1", ("groups", "processes x repeats", "ours", "t interval"), power),
     Table("Codecs equal to affine 4: reports that find one better (at most 5 %)", ("codecs", "reports"), equal_codecs),
     Table("Selection", ("question", "median of the headline"), best_of_five),

@@ -67,9 +67,24 @@ def ratio_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> RatioEst
     """The paired ratio of two arms of the report with its interval, derived once."""
     key = ("ratio", arm.name, baseline.name, _rate(metric))
     if key not in view.memo:
-        view.memo[key] = estimate_ratio(pair.cell for pair in pairs_of(view, arm, baseline, metric))
+        cells = (pair.cell for pair in pairs_of(view, arm, baseline, metric))
+        view.memo[key] = estimate_ratio(cells, share_spent(view))
     found: RatioEstimate | None = view.memo[key]
     return found
+
+
+def share_spent(view: ReportView) -> float:
+    """What the last look at the run may spend of the level; all of it where nobody looked before the end."""
+    plan = view.report.plan
+    if plan is None or plan.stopping is None:
+        return 1.0
+    return plan.stopping.share_at(plan.processes or 0)
+
+
+def looks_planned(view: ReportView) -> int | None:
+    """So many looks the run may have been ended at; none where nobody looked before the end."""
+    stopping = view.report.plan.stopping if view.report.plan is not None else None
+    return len(stopping.planned) if stopping is not None else None
 
 
 def baseline_of(view: ReportView, claim: Claim) -> Arm | None:

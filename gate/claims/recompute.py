@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gate.claims.against_baseline import adjusted_p, pairs_of, ratio_of
+from gate.claims.against_baseline import adjusted_p, looks_planned, pairs_of, ratio_of
 from gate.claims.counted_prompts import left_out, without_loops
 from gate.figures.acceptance import acceptance_of
 from gate.figures.codecs import CodecComparison, codec_comparison
@@ -43,6 +43,7 @@ class RatioBasis:
     processes: int
     p: float
     ratios: int
+    looks: int | None
     end_to_end: float | None
     ratio_of_totals: float | None
     leave_one_out: tuple[float, float] | None
@@ -105,6 +106,7 @@ def _ratio(view: ReportView, claim: RatioClaim | NullRatioClaim, arm: Arm, basel
         processes=estimate.processes,
         p=together.get((claim.metric, arm.name, baseline.name), 1.0),
         ratios=len(together),
+        looks=looks_planned(view),
         end_to_end=_end_to_end(view, claim, arm, baseline),
         ratio_of_totals=ratio_of_totals(without_loops(view, arm), without_loops(view, baseline), claim.metric),
         leave_one_out=leave_one_group_out(pair.cell for pair in pairs_of(view, arm, baseline, claim.metric)),

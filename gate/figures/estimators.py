@@ -5,10 +5,11 @@ Ratios of rates are formed of totals, of medians, of means, or as median or mean
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from gate.figures.statistics.median import median
 from gate.rulebook.report_view import row_key
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def ratios(arm: Arm, baseline: Arm, scope: str) -> Iterator[float]:
         if (theirs := partners.get(row_key(row))) and (ours := rate(row, scope)) is not None
     ]
     if paired:
-        yield statistics.median(paired)
-        yield statistics.fmean(paired)
+        yield median(paired)
+        yield math.fsum(paired) / len(paired)
 
 
 def arm_rate(arm: Arm, scope: str, statistic: str) -> float | None:
@@ -62,7 +63,7 @@ def arm_rate(arm: Arm, scope: str, statistic: str) -> float | None:
     known = [one for one in rates if one is not None]
     if not known or len(known) < len(rates):
         return None
-    return statistics.median(known) if statistic == "median" else statistics.fmean(known)
+    return median(known) if statistic == "median" else math.fsum(known) / len(known)
 
 
 def _total(rows: Sequence[Measurement], scope: str) -> float | None:

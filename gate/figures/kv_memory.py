@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 from typing import TYPE_CHECKING
 
 from gate.figures.paired_ratios import rows_by_key
+from gate.figures.statistics.median import median
 from gate.rulebook.report_view import ReportView, drafts_by_model, row_key
 from gate.rulebook.thresholds import MEMORY_GAP
 
@@ -31,7 +31,7 @@ def kv_saving(arm: Arm, baseline: Arm) -> float | None:
         if held is None or not base:
             return None
         savings.append(1 - held / base)
-    return statistics.median(savings) if savings else None
+    return median(savings) if savings else None
 
 
 def table_of(view: ReportView, arm: Arm) -> ArmMemory | None:

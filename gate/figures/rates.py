@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from gate.figures.statistics.median import median
 
 if TYPE_CHECKING:
     from reports.records.measurement import Arm, Measurement
@@ -42,14 +43,14 @@ def prefill_seconds_a_token(arm: Arm) -> list[float] | None:
         if row.prefill_s is None or not row.prompt_tokens:
             return None
         rates[row.sample].append(row.prefill_s / row.prompt_tokens)
-    return [statistics.median(repeats) for repeats in rates.values()] or None
+    return [median(repeats) for repeats in rates.values()] or None
 
 
 def median_of(values: Iterable[float | None]) -> float | None:
     """The median; none if there is no value or one is unknown."""
     found = list(values)
     known = [value for value in found if value is not None]
-    return statistics.median(known) if known and len(known) == len(found) else None
+    return median(known) if known and len(known) == len(found) else None
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gate.figures.rates import decode_rate, rate_of
+from gate.figures.statistics.median import median
 
 if TYPE_CHECKING:
     from reports.records.measurement import Arm, Measurement
@@ -40,7 +40,7 @@ def drift(arm: Arm, metric: str) -> float | None:
         alike = pairs
     if not alike:
         return None
-    change = statistics.median((b[1] - a[1]) / (b[0] - a[0]) for a, b in alike) * span
+    change = median((b[1] - a[1]) / (b[0] - a[0]) for a, b in alike) * span
     return math.exp(max(-LARGEST, min(LARGEST, change)))
 
 

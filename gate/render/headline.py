@@ -54,6 +54,8 @@ def _basis(claim: RatioClaim) -> list[str]:
     if claim.leave_one_out is not None:
         low, high = claim.leave_one_out
         parts.append(f"leaving one kind out {three_digits(low)} to {three_digits(high)}")
+    if claim.looks is not None:
+        parts.append(f"ended at one of {number_of(claim.looks, 'look')}, for which the interval is widened")
     if claim.ratios is not None and claim.ratios > 1:
         parts.append(f"one of {claim.ratios} ratios of this run")
     return parts

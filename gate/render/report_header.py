@@ -134,3 +134,5 @@ def _plan(plan: PlanInfo) -> Iterator[tuple[str, object]]:
     yield "prefill chunk", plan.prefill_chunk
     yield "complete", plan.complete
     yield "resumed", len(plan.resumes) or None
+    looks = plan.stopping.looks if plan.stopping is not None else ()
+    yield "looks", ", ".join(f"{look.decision} after {look.processes}" for look in looks)

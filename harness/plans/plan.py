@@ -1,6 +1,6 @@
 """Plan: a preset that was checked as a whole; RunPlan: the arms that a timed one comes to. Made before any work."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.base.errors import UsageError
@@ -55,6 +55,10 @@ class Plan:
         """What would be run, an arm a line; nothing where the settings say it all."""
         return ()
 
+    def rounds(self) -> "tuple[Plan, ...]":
+        """The plan as far as each look at what was measured; the plan itself where nobody looks before its end."""
+        return (self,)
+
     def settings(self) -> dict[str, Any]:
         """Everything the preset says besides its name and its arms."""
         return self.preset.model_dump(mode="json", exclude={"name", "title", "kind", "arms"})
@@ -74,9 +78,11 @@ class Plan:
 @dataclass(frozen=True)
 class RunPlan(Plan):
     """A timed preset with all its arms: the oracle, the oracle again (A/A), the preset's own, and for needle runs the
-    needle-free control."""
+    needle-free control. It is measured in so many `processes`; of a preset with `until_width` others may come to them.
+    """
 
     arms: tuple[ArmPlan, ...]
+    processes: int
 
     @property
     def preset(self) -> TimedPreset:
@@ -86,7 +92,7 @@ class RunPlan(Plan):
 
     def planned(self) -> tuple[PlannedArm, ...]:
         """Every arm with its runs."""
-        samples, processes = self.preset.samples, self.preset.processes
+        samples = self.preset.samples
         return tuple(
             PlannedArm(
                 name=arm.name,
@@ -94,7 +100,7 @@ class RunPlan(Plan):
                 engine=arm.spec.engine,
                 prompts=f"{samples} {arm.prompt_set}",
                 repeats=arm.repeats,
-                runs=samples * arm.repeats * processes,
+                runs=samples * arm.repeats * self.processes,
                 settings=settings_text(arm.spec, arm.spec.drafter),
             )
             for arm in self.arms
@@ -102,7 +108,18 @@ class RunPlan(Plan):
 
     def runs(self) -> tuple[Run, ...]:
         """All timed runs in order, those of one process after those of another."""
-        return tuple(one for process in range(self.preset.processes) for one in self.runs_of(process))
+        return tuple(one for process in range(self.processes) for one in self.runs_of(process))
+
+    def rounds(self) -> tuple["RunPlan", ...]:
+        """As the base; with `until_width` each has more processes than the one before."""
+        stopping = self.preset.stopping
+        return tuple(replace(self, processes=one) for one in stopping.planned) if stopping is not None else (self,)
+
+    def settings(self) -> dict[str, Any]:
+        """Without what is of a run with looks, where this is none."""
+        looked = ("until_width", "most_processes", "budget_s")
+        left_out = looked if self.preset.until_width is None else ()
+        return {name: value for name, value in super().settings().items() if name not in left_out}
 
     def runs_of(self, process: int) -> tuple[Run, ...]:
         """The timed runs of one process, in the order that the preset's seed gives it."""
@@ -144,7 +161,7 @@ def make_plan(loaded: LoadedPreset) -> RunPlan:
     ]
     if preset.kind == "niah":
         arms.append(ArmPlan("needle_free", "control", "needle_free", 1, oracle))
-    return RunPlan(loaded, tuple(arms))
+    return RunPlan(loaded, tuple(arms), preset.processes)
 
 
 def _check(spec: ArmSpec, preset: TimedPreset) -> None:

@@ -1,12 +1,13 @@
 """Presets as records, one class a kind: what every run needs, what a timed run needs, and what each kind asks."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from harness.engines.spec import DrafterSpec, Dtype, EngineName, ModelName, RemoteSpec, RestorationSpec, one_of
 from reports.drafters import DFLASH, DFLASH_TORCH, DRAFTERS, PYTHON, RECORDED
+from reports.records.plan import MOST_PROCESSES, Stopping
 from reports.records.record import Record
 from workloads.documents import Part
 from workloads.niah_prose import Asked
@@ -100,7 +101,14 @@ class BasePreset(Record):
 class TimedPreset(BasePreset):
     """A run that times arms beside the oracle."""
 
-    processes: int = Field(3, ge=1, le=20, description="Each loads the models anew and runs the whole plan once")
+    processes: int = Field(
+        3, ge=1, le=MOST_PROCESSES, description="Each loads the models anew and runs the whole plan once"
+    )
+    until_width: float | None = Field(
+        None, gt=0, le=10, description="Add processes until every arm's interval, over its ratio, is so narrow"
+    )
+    most_processes: int = Field(12, ge=1, le=MOST_PROCESSES, description="With until_width: in all")
+    budget_s: float | None = Field(None, gt=0, le=10**7, description="With until_width: seconds of all runs together")
     repeats: int = Field(1, ge=1, le=50, description="Of every sample, in each process")
     max_new_tokens: int = Field(16, ge=2, le=4096)
     ignore_turn_stop: bool = False
@@ -114,6 +122,26 @@ class TimedPreset(BasePreset):
             if name in RESERVED_ARMS or names.count(name) > 1:
                 raise ValueError(f"the name {name!r} is taken; give every arm a name of its own")
         return arms
+
+    @model_validator(mode="after")
+    def _room_for_looks(self) -> Self:
+        if self.until_width is not None and self.most_processes < self.processes:
+            raise ValueError(
+                f"most_processes {self.most_processes}: fewer than the {self.processes} processes before the first look"
+            )
+        return self
+
+    @property
+    def largest(self) -> int:
+        """Processes that it may come to."""
+        return self.most_processes if self.until_width is not None else self.processes
+
+    @property
+    def stopping(self) -> Stopping | None:
+        """When processes are no longer added; none where their number is planned."""
+        if self.until_width is None:
+            return None
+        return Stopping(width=self.until_width, first=self.processes, most=self.most_processes, budget_s=self.budget_s)
 
     def packages(self) -> frozenset[str]:
         """Those of the drafters' runtimes, too."""

@@ -22,11 +22,11 @@ def share_of_room(preset: TimedPreset) -> float:
     The largest is that of streams that take all tokens they may, in blocks of one token, as a drafter has that is never
     right. Each row is in the journal with its whole stream; the report shares streams, and so has more objects only.
     """
-    once = preset.samples * preset.processes
+    once = preset.samples * preset.largest
     drafting = [False, False, *(arm.drafter is not None for arm in preset.arms)]
-    rows = [(once * preset.repeats + preset.processes, drafts) for drafts in drafting]
+    rows = [(once * preset.repeats + preset.largest, drafts) for drafts in drafting]
     if preset.kind == "niah":
-        rows.append((once + preset.processes, False))
+        rows.append((once + preset.largest, False))
     sizes = {drafts: _row(preset.max_new_tokens, drafts) for drafts in (False, True)}
     audits, lines = len(rows) * once, sum(count for count, _ in rows)
     return max(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from reports.journal import Audited, Computed, Entry, MeasuredRow, MeasuredSample, Read, Resumed
 from reports.records.codec_rows import KvQuantResult, PausedSample
 from reports.records.measurement import Arm, AuditedStream, Measurement, PausedRow, StreamAudit
-from reports.records.plan import Run
+from reports.records.plan import PlanInfo, Run
 from reports.report import Report
 
 Stream = tuple[str, int, tuple[int, ...] | None]
@@ -23,13 +23,19 @@ def measured_report(skeleton: Report, entries: Sequence[Entry]) -> Report:
     rows = [entry for entry in entries if isinstance(entry, MeasuredRow)]
     arms = [_with_rows(arm, rows) for arm in skeleton.arms]
     audits = _audits(arms, (entry for entry in entries if isinstance(entry, Audited)))
+    order = tuple(runs(entries))
     computed = next((entry for entry in entries if isinstance(entry, Computed)), None)
     return skeleton.replace(
         memory=computed.memory if computed is not None else None,
         machine=tuple(entry.reading for entry in entries if isinstance(entry, Read)),
         arms=tuple(arm.replace(stream_audit=_audit(arm, audits)) for arm in arms),
-        plan=plan.replace(order=tuple(runs(entries))),
+        plan=plan.replace(order=order, processes=_measured_processes(plan, order)),
     )
+
+
+def _measured_processes(plan: PlanInfo, order: Sequence[Run]) -> int | None:
+    """As many as were planned, and of a run with looks those that came to them."""
+    return 1 + order[-1].process if plan.stopping is not None and order else plan.processes
 
 
 def runs(entries: Iterable[Entry]) -> Iterator[Run]:

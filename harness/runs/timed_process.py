@@ -52,8 +52,8 @@ class Prepared:
 def run_process(plan: RunPlan, out: Path, process: int, progress: Progress) -> None:
     """Load the models and measure what is left of one process of `plan`, then audit streams that were not before.
 
-    The last process also writes down what caches should have held by formula. Every line goes into the journal of the
-    report that is to be at `out`.
+    The last process before any look also writes down what caches should have held by formula. Every line goes into the
+    journal of the report that is to be at `out`.
 
     Raises:
         UsageError: the plan does not fit the model. OutputError: the journal cannot be written.
@@ -63,7 +63,7 @@ def run_process(plan: RunPlan, out: Path, process: int, progress: Progress) -> N
     watch = MachineWatch(process)
     idle = watch.reading("before")
     planned = plan.runs()
-    each = len(planned) // plan.preset.processes
+    each = len(planned) // plan.processes
     before = each * process
     progress(before, len(planned), f"loading {plan.preset.model}{_shown(plan, process)}")
     verifier, *others = plan.preset.models()
@@ -99,7 +99,7 @@ def _measure_left(
 
 
 def _shown(plan: RunPlan, process: int) -> str:
-    count = plan.preset.processes
+    count = plan.processes
     return f", process {process + 1} of {count}" if count > 1 else ""
 
 
@@ -140,6 +140,7 @@ def skeleton(prepared: Prepared) -> Report:
         samples=preset.samples,
         repeats=preset.repeats,
         processes=preset.processes,
+        stopping=preset.stopping,
         order=(),
         order_seed=preset.seed,
         max_new_tokens=preset.max_new_tokens,

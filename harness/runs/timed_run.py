@@ -20,7 +20,7 @@ from reports.report import Report
 
 
 def run_preset(plan: RunPlan, out: Path, progress: Progress) -> Report:
-    """Measure what is left of `plan`: the finished report, without claims.
+    """Measure what is left of `plan`: its report, without claims. Of a plan with looks it may not be the last one.
 
     Every row is kept in the journal beside `out`, where the report is to be; rows that are there are not measured
     again.
@@ -41,10 +41,15 @@ def run_preset(plan: RunPlan, out: Path, progress: Progress) -> Report:
 
 
 def _left(plan: RunPlan, out: Path) -> list[int]:
-    """The processes with runs that are not in the journal, and the last one, which finds out what is left besides."""
+    """The processes with runs that are not in the journal, and the last one, which finds out what is left besides.
+
+    None where a later one was begun: `plan` had come to its end then.
+    """
     lines = read_journal(out)
     done = set(runs(lines.entries)) if lines is not None else set()
-    last = plan.preset.processes - 1
+    last = plan.processes - 1
+    if any(one.process > last for one in done):
+        return []
     return [*(one for one in range(last) if not done.issuperset(plan.runs_of(one))), last]
 
 

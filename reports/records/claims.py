@@ -56,6 +56,9 @@ class RatioClaim(BaseClaim):
         None, description="Chance of it without a difference, adjusted for all ratios of the report together (Holm)"
     )
     ratios: Count | None = Field(None, description="So many ratios the report holds, this one included")
+    looks: Count | None = Field(
+        None, description="The interval and `p` hold whichever of so many looks the run ended at; none: nobody looked"
+    )
     end_to_end: float | None = Field(None, description="Of a decode-only ratio: the same with the prefill")
     ratio_of_totals: float | None = Field(None, description="All tokens over all seconds: what a user waits for")
     leave_one_out: tuple[float, float] | None = Field(

@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Sequence
-from typing import Literal
+from itertools import pairwise
+from typing import Literal, Self
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, model_validator
 
 from reports.records.measurement import PromptSet
-from reports.records.record import Count, Digest, Fraction, Name, Record, digest_of
+from reports.records.record import Count, Digest, Fraction, Name, Record, Seconds, digest_of
+
+MOST_PROCESSES = 20
+"""Of one run."""
 
 
 class PresetInfo(Record):
@@ -112,6 +116,64 @@ class Resume(Record):
     at: AwareDatetime
 
 
+Decision = Literal["go_on", "narrow", "prompts_differ", "budget", "no_more"]
+"""What was decided at a look: another round; it is narrow enough; the prompts alone make it wider, however many
+processes there are; another round would exceed the budget; no more processes were planned."""
+
+
+class Look(Record):
+    """One look at the intervals, after so many processes; all of it follows from the rows."""
+
+    processes: Count
+    width: float | None = Field(None, description="Of the widest interval, over its ratio; none while one is missing")
+    least: float | None = Field(
+        None, description="The same with no end of processes, of the same prompts; none where it cannot be told"
+    )
+    seconds: Seconds = Field(description="That runs took until then, warm-ups and paused ones too, loading left out")
+    decision: Decision
+
+
+class Stopping(Record):
+    """Processes are added until the interval of every arm's decode ratio to the oracle is narrow.
+
+    Looks come after twice as many processes each time, since an interval narrows with the square root of what was
+    measured. Who looks again and again, and stops when he likes what he sees, needs a wider interval each time: of the
+    5 % that it may be wrong, a look gets a share, and all looks together no more than 1 (alpha spending: Lan and DeMets
+    1983). What is spent after some of the processes is the square of their part (the power family of Kim and DeMets
+    1987), so that most of it is left for the last look: the first processes say little of what processes are worth, and
+    a run that goes to its end pays little for having been looked at. The shares add up whatever the looks have in
+    common, so the interval holds whichever look was the last. `scripts/method.py` simulates it.
+    """
+
+    width: float = Field(gt=0, description="Wanted: of the interval, over the ratio")
+    first: int = Field(ge=1, le=MOST_PROCESSES, description="Processes before the first look")
+    most: int = Field(ge=1, le=MOST_PROCESSES, description="Processes at the last look, if it comes to that")
+    budget_s: float | None = Field(None, description="No round is begun that would take all runs beyond it")
+    looks: tuple[Look, ...] = Field((), max_length=MOST_PROCESSES)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.most < self.first:
+            raise ValueError(f"most: {self.most} processes, {self.first} come before the first look")
+        return self
+
+    @property
+    def planned(self) -> tuple[int, ...]:
+        """The numbers of processes after which it is looked at: `first`, doubled until `most`."""
+        looks = []
+        processes = self.first
+        while processes < self.most:
+            looks.append(processes)
+            processes *= 2
+        return (*looks, self.most)
+
+    def share_at(self, processes: int) -> float:
+        """What the look after so many processes may spend of the level; none is planned there: the least of any."""
+        spent = [(one / self.most) ** 2 for one in (0, *self.planned)]
+        shares = [after - before for before, after in pairwise(spent)]
+        return dict(zip(self.planned, shares, strict=True)).get(processes, min(shares))
+
+
 class PlanInfo(Record):
     """How the run was planned and in which order it really went."""
 
@@ -119,6 +181,7 @@ class PlanInfo(Record):
     samples: Count | None = None
     repeats: Count | None = Field(None, description="Of every sample, in each process")
     processes: Count | None = Field(None, description="Each loads the models anew and runs the whole plan; none: one")
+    stopping: Stopping | None = Field(None, description="Where processes were added as long as intervals were wide")
     order: tuple[Run, ...] | None = Field(None, description="Timed runs as they really happened")
     order_seed: Count | None = Field(None, description="Of the random order; the planned one is derived from it again")
     warmups: tuple[Warmup, ...] | None = None
@@ -127,3 +190,8 @@ class PlanInfo(Record):
     stop: StopRules | None = None
     complete: bool | None = Field(None, description="Every planned run was measured")
     resumes: tuple[Resume, ...] = ()
+
+    @property
+    def asked_processes(self) -> int | None:
+        """As many as were asked for: with `stopping` those before the first look, to which others came."""
+        return self.stopping.first if self.stopping is not None else self.processes

@@ -10,6 +10,9 @@ variance of the mean is that of a two-way crossed random-effects model (Searle, 
 and the interval is Student's t with the degrees of freedom of Satterthwaite (1946) for the two terms. With one
 process, V is the variance of the groups' means over G, and the interval is the plain t interval over groups; what
 another process would say is then not in it. Exact and seedless; `scripts/method.py` simulates it.
+
+More processes narrow it as far as processes and noise made it wide. What is left, (MS_groups - MS_rest) / (G P), is how
+much groups differ, and only more of them narrow that.
 """
 
 from __future__ import annotations
@@ -18,9 +21,9 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import NamedTuple
 
+from gate.figures.statistics.median import median
 from gate.figures.statistics.student import quantile, two_sided_p
 
 TAIL = 0.025
@@ -45,7 +48,9 @@ class RatioEstimate:
     """A ratio (`value`), its 95 % interval, and the probability of it (`p`) where there is no difference. `error` is
     the standard error of its logarithm, with `df` degrees of freedom.
 
-    With fewer than two groups there is no spread to be seen: nothing is ruled out, and `p` is 1.
+    With fewer than two groups there is no spread to be seen: nothing is ruled out, and `p` is 1. Of one look of several
+    the interval is wider and `p` larger, so that they hold whenever it was stopped (`share`, see `Stopping`).
+    `of_groups` is the part of the variance that no number of processes takes away; none where one process cannot tell.
     """
 
     value: float
@@ -57,11 +62,23 @@ class RatioEstimate:
     processes: int
     error: float = math.inf
     df: float = 0.0
+    of_groups: float | None = None
 
     @property
     def bounded(self) -> bool:
         """There is an interval."""
         return self.groups > 1
+
+    @property
+    def width(self) -> float | None:
+        """Of the interval, over the ratio; none without an interval."""
+        return (self.high - self.low) / self.value if self.bounded else None
+
+    def least_width(self, share: float) -> float | None:
+        """The width with no end of processes, of the same prompts, at a look of this share."""
+        if self.of_groups is None:
+            return None
+        return 2 * math.sinh(min(700.0, quantile(self.groups - 1, TAIL * share) * math.sqrt(self.of_groups)))
 
     def contains(self, ratio: float) -> bool:
         """The interval holds `ratio`, bounds included."""
@@ -82,8 +99,8 @@ class RatioEstimate:
         return abs(math.log(self.value)) > max(abs(math.log(null.low)), abs(math.log(null.high)))
 
 
-def estimate_ratio(cells: Iterable[PairedRepeat]) -> RatioEstimate | None:
-    """The estimate from all paired repeats; none if there are none.
+def estimate_ratio(cells: Iterable[PairedRepeat], share: float = 1.0) -> RatioEstimate | None:
+    """The estimate from all paired repeats; none if there are none. `share` is less than 1 at one look of several.
 
     Groups that were not run in every process are left out, since what a process is worth is told by the same prompts.
     """
@@ -94,11 +111,12 @@ def estimate_ratio(cells: Iterable[PairedRepeat]) -> RatioEstimate | None:
     groups, processes = len(table), len(table[0])
     if groups < 2:
         return RatioEstimate(_exp(mean), 0.0, math.inf, 1.0, groups, prompts, processes)
-    variance, df = _variance(table)
+    variance, df, of_groups = _variance(table)
     error = math.sqrt(variance)
-    half = quantile(df, TAIL) * error
-    p = two_sided_p(mean / error, df) if error > 0 else float(mean == 0)
-    return RatioEstimate(_exp(mean), _exp(mean - half), _exp(mean + half), p, groups, prompts, processes, error, df)
+    half = quantile(df, TAIL * share) * error
+    p = min(1.0, two_sided_p(mean / error, df) / share) if error > 0 else float(mean == 0)
+    bounds = _exp(mean - half), _exp(mean + half)
+    return RatioEstimate(_exp(mean), *bounds, p, groups, prompts, processes, error, df, of_groups)
 
 
 def span(estimate: RatioEstimate) -> str:
@@ -136,14 +154,14 @@ def _group_means(cells: Iterable[PairedRepeat]) -> tuple[list[list[float]], int]
     return table, sum(len(prompts[group]) for group in whole)
 
 
-def _variance(table: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """Variance of the grand mean of a groups x processes table, and its degrees of freedom."""
+def _variance(table: Sequence[Sequence[float]]) -> tuple[float, float, float | None]:
+    """Variance of the grand mean of a groups x processes table, its degrees of freedom, and what groups make of it."""
     groups, processes = len(table), len(table[0])
     rows = [_mean(row) for row in table]
     mean = _mean(rows)
     of_groups = processes * math.fsum((row - mean) ** 2 for row in rows) / (groups - 1)
     if processes == 1:
-        return of_groups / groups, groups - 1
+        return of_groups / groups, groups - 1, None
     columns = [_mean(column) for column in zip(*table, strict=True)]
     of_processes = groups * math.fsum((column - mean) ** 2 for column in columns) / (processes - 1)
     rest_df = (groups - 1) * (processes - 1)
@@ -158,9 +176,10 @@ def _variance(table: Sequence[Sequence[float]]) -> tuple[float, float]:
     extra = max(0.0, of_processes - of_rest)
     total = of_groups + extra
     if total == 0:
-        return 0.0, groups - 1
+        return 0.0, groups - 1, 0.0
     spread = of_groups**2 / (groups - 1) + extra**2 / (processes - 1)
-    return total / (groups * processes), total**2 / spread
+    cells = groups * processes
+    return total / cells, total**2 / spread, max(0.0, of_groups - of_rest) / cells
 
 
 def _mean(values: Sequence[float]) -> float:

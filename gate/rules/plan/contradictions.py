@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,14 +18,22 @@ if TYPE_CHECKING:
 _OPTIONS = ("samples", "repeats", "processes", "seed", "max_new_tokens", "prefill_chunk")
 """Parameters that a command line may set and that the report records itself."""
 
+_STOPPING = {"until_width": "width", "most_processes": "most", "budget_s": "budget_s"}
+"""The same of a run to which processes are added, and where `plan.stopping` has them."""
+
+_PLAIN = re.compile(r"[0-9]{1,19}(\.[0-9]{1,19})?")
+
+_FLAGS = {"budget_s": "--budget"}
+"""Options that are not called as what they set."""
+
 
 @evidence_rule(
     "PLAN_CONTRADICTED",
     title="A plan that the command line contradicts",
     catches="Arguments or overrides that ask for another preset, number of samples, repeats, processes, tokens or seed "
-    "than the report records; a preset run beside another that the arguments do not name, or with overrides; warm-ups "
-    "of an arm that is not there or listed twice; a resumption after the last run; a prefill in chunks of nothing; a "
-    "workload of another kind than the report.",
+    "than the report records, or to stop by another width, or by one where no look is recorded; a preset run beside "
+    "another that the arguments do not name, or with overrides; warm-ups of an arm that is not there or listed twice; "
+    "a resumption after the last run; a prefill in chunks of nothing; a workload of another kind than the report.",
     why="The command line is what a reader repeats; where it asks for another run, that is the run he will get.",
     fix="Let the runner record what it was asked and what it did.",
     example=Example(bad="`samples=500` among the overrides, 5 samples planned", good="`samples=5`, 5 planned"),
@@ -39,7 +48,10 @@ def plan_contradicted(view: ReportView) -> Iterator[Finding]:
 
 def _asked(report: Report) -> Iterator[Fault]:
     plan, workload, preset = report.plan, report.workload, report.preset
-    known: dict[str, int | None] = {name: getattr(plan, name, None) for name in _OPTIONS}
+    stopping = plan.stopping if plan is not None else None
+    known: dict[str, float | None] = {name: getattr(plan, name, None) for name in _OPTIONS}
+    known |= {name: getattr(stopping, field, None) for name, field in _STOPPING.items()}
+    known["processes"] = plan.asked_processes if plan is not None else None
     known["seed"] = workload.seed if workload is not None else None
     argv = (report.provenance.argv if report.provenance is not None else None) or ()
     overrides = preset.overrides if preset is not None else ()
@@ -48,10 +60,10 @@ def _asked(report: Report) -> Iterator[Fault]:
     for place, settings in (("preset.overrides", overrides), ("provenance.argv", stated)):
         for name, recorded in known.items():
             asked = [value for setting in settings if (value := _number(setting, name)) is not None]
-            if recorded is not None and asked and recorded not in asked:
-                yield Fault(
-                    place, f"asks for {name} {asked[-1]}, the run had {recorded}", str(asked[-1]), str(recorded)
-                )
+            hidden = recorded is None and name == "until_width"
+            if asked and recorded not in asked and (recorded is not None or hidden):
+                message = f"asks for {name} {asked[-1]:g}, the run had {'no looks' if hidden else recorded}"
+                yield Fault(place, message, f"{asked[-1]:g}", str(recorded))
     named = _value(argv, "--preset")
     wanted = part_of or (preset.name if preset is not None else None)
     own = named is not None and _is_file(named)  # its name stands in the file
@@ -65,17 +77,18 @@ def _asked(report: Report) -> Iterator[Fault]:
         yield Fault("preset.overrides", message, overrides[0], "none")
 
 
-def _number(setting: str, name: str) -> int | None:
-    """The whole number that `key=value` gives to `name`."""
+def _number(setting: str, name: str) -> float | None:
+    """The number that `key=value` gives to `name`."""
     key, _, value = setting.partition("=")
     plain = value.strip()
-    return int(plain) if key.strip() == name and len(plain) < 20 and plain.isascii() and plain.isdigit() else None
+    return float(plain) if key.strip() == name and _PLAIN.fullmatch(plain) else None
 
 
 def _settings(argv: Sequence[str]) -> list[str]:
     """`key=value` of every --set, and of options of the same names."""
     found = [one for at, flag in enumerate(argv) for one in argv[at + 1 : at + 2] if flag == "--set"]
-    options = ((name, _value(argv, f"--{name.replace('_', '-')}")) for name in _OPTIONS)
+    flags = {name: _FLAGS.get(name, f"--{name.replace('_', '-')}") for name in (*_OPTIONS, *_STOPPING)}
+    options = ((name, _value(argv, flag)) for name, flag in flags.items())
     return [*found, *(f"{name}={value}" for name, value in options if value is not None)]
 
 

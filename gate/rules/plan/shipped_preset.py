@@ -27,6 +27,9 @@ _DEFAULTS = {
     "prefill_chunk": 512,
     "sink": 4,
     "window": 64,
+    "until_width": None,
+    "most_processes": 12,
+    "budget_s": None,
 }
 """Of what a preset may leave out; a test holds them to the records of presets."""
 
@@ -99,8 +102,9 @@ def _with_defaults(report: Report, shipped: ShippedPreset, document: Document) -
 
 def _planned(report: Report, preset: PresetInfo, document: Document) -> Iterator[Fault]:
     recorded: dict[str, Any] = {name: getattr(report.plan, name, None) for name in _PLANNED}
-    recorded["processes"] = recorded["processes"] or 1
+    recorded["processes"] = (report.plan.asked_processes if report.plan is not None else None) or 1
     recorded["seed"] = report.workload.seed if report.workload is not None else None
+    yield from _stopping(report, document)
     if not report.arms:  # codecs and drafts are measured once; they have no budget of a stream
         recorded = {name: recorded[name] for name in ("samples", "seed")}
     for name, found in recorded.items():
@@ -115,6 +119,19 @@ def _planned(report: Report, preset: PresetInfo, document: Document) -> Iterator
         if model.role == "verifier" and model.id != document.get("model"):
             yield Fault("provenance.models", f"verifier {model.id}, the preset's is {document.get('model')}", model.id,
                         str(document.get("model")))  # fmt: skip
+
+
+def _stopping(report: Report, document: Document) -> Iterator[Fault]:
+    """When processes were no longer added; nothing of it where the preset plans a number of them."""
+    stopping = report.plan.stopping if report.plan is not None else None
+    planned = document.get("until_width")
+    found: dict[str, Any] = {"until_width": stopping.width if stopping is not None else None}
+    if planned is not None and stopping is not None:
+        found |= {"most_processes": stopping.most, "budget_s": stopping.budget_s}
+    for name, value in found.items():
+        wanted = document.get(name, _DEFAULTS[name])
+        if value != wanted:
+            yield Fault("plan.stopping", f"{name} is {value}, the preset plans {wanted}", str(value), str(wanted))
 
 
 def _arms(report: Report, document: Document) -> Iterator[Fault]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, pairs_of, ratio_of
 from gate.figures import trend
+from gate.figures.statistics.median import median
 from gate.figures.statistics.ratio_estimate import estimate_ratio, span
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
@@ -154,7 +154,7 @@ def _paid(arm: Arm, stage: str, costs: Sequence[trend.Cost], process: int) -> It
     if place is None:
         return
     first = costs[place].seconds
-    usual = statistics.median(cost.seconds for at, cost in enumerate(costs) if at != place)
+    usual = median(cost.seconds for at, cost in enumerate(costs) if at != place)
     if first > WARMUP_OUTLIER.value * usual > 0:
         within = f" of process {process}" if len({cost.process for cost in costs}) > 1 else ""
         yield Finding(

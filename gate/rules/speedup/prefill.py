@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms
 from gate.figures.rates import prefill_seconds_a_token
+from gate.figures.statistics.median import median
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, evicts, row_key
 from gate.rulebook.rule import RATIOS, Example, Finding
@@ -49,7 +49,7 @@ def prefill_variance(view: ReportView, claim: Claim) -> Iterator[Finding]:
             spread = max(rates) / min(rates) if min(rates) > 0 else float("inf")
             yield Finding(
                 f"{arm.name}: prefill took {min(rates) * 1e3:.4g} to {max(rates) * 1e3:.4g} ms a token (median "
-                f"{statistics.median(rates) * 1e3:.4g}), {spread:.3g} times as much; at most "
+                f"{median(rates) * 1e3:.4g}), {spread:.3g} times as much; at most "
                 f"{MAX_PREFILL_SPREAD.value:g}",
                 arm=arm.name,
                 field="prefill_s",
@@ -93,7 +93,7 @@ def prefill_unequal(view: ReportView, claim: Claim) -> Iterator[Finding]:
     ratios = [
         slower / row.prefill_s for row in arm.measurements if row.prefill_s and (slower := theirs.get(row_key(row)))
     ]
-    if ratios and statistics.median(ratios) > MAX_PREFILL_RATIO.value:
-        found, most = f"{statistics.median(ratios):.4g}", f"at most {MAX_PREFILL_RATIO.value:g}"
+    if ratios and median(ratios) > MAX_PREFILL_RATIO.value:
+        found, most = f"{median(ratios):.4g}", f"at most {MAX_PREFILL_RATIO.value:g}"
         message = f"{arm.name}: prefills {found} times as fast as {baseline.name}, the same computation; {most}"
         yield Finding(message, arm.name, None, "prefill_s", found, most)

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from harness.base.errors import UsageError
 from harness.base.progress import Progress, bar
 from harness.commands.run.dry_run import print_plans
 from harness.commands.run.options import Dry, Json, Out, Verbose
 from harness.commands.run.output import choose_output
 from harness.commands.run.printing import print_outcomes
+from harness.commands.run.rounds import run_rounds
 from harness.commands.trust_option import TrustCode
 from harness.plans.companions import path_beside, plans_beside, settled
-from harness.plans.kinds import plan_of, run_plan
+from harness.plans.kinds import plan_of
 from harness.plans.plan import Plan
 from harness.plans.preset_file import load_preset
 from harness.plans.requirements import check_requirements
@@ -35,6 +37,16 @@ def command(
     processes: Annotated[
         int | None, typer.Option("--processes", help="Times the models are loaded anew and all is run.")
     ] = None,
+    until_width: Annotated[
+        float | None,
+        typer.Option("--until-width", help="Add processes until every interval, over its ratio, is so narrow (0.1)."),
+    ] = None,
+    most_processes: Annotated[
+        int | None, typer.Option("--most-processes", help="With --until-width: in all (12 unless the preset says).")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", help="With --until-width: seconds of all runs; loading is not counted.")
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the prompts.")] = None,
     out: Out = None,
     json_output: Json = False,
@@ -44,7 +56,13 @@ def command(
 ) -> None:
     """Run a preset and print the headlines it carries; the rest is WITHHELD, with reasons."""
     overrides = list(set_ or ())
-    for key, value in (("samples", samples), ("repeats", repeats), ("processes", processes), ("seed", seed)):
+    if until_width is None and (most_processes, budget) != (None, None):
+        raise UsageError("--most-processes and --budget are of a run with --until-width: say how narrow it is to be")
+    given: dict[str, float | None] = {
+        "samples": samples, "repeats": repeats, "processes": processes, "seed": seed,
+        "until_width": until_width, "most_processes": most_processes, "budget_s": budget,
+    }  # fmt: skip
+    for key, value in given.items():
         if value is not None:
             overrides.append(f"{key}={value}")
     execute(plan_of(load_preset(preset, overrides)), out, json_output=json_output, dry=dry, verbose=verbose)
@@ -94,9 +112,9 @@ def _settle(plan: Plan, path: Path) -> "JudgedFile":
 
 
 def measure(plan: Plan, out: Path, progress: Progress) -> Report:
-    """Run what is left of the plan; an interruption says how to go on."""
+    """Run what is left of the plan, as far as its looks say; an interruption says how to go on."""
     try:
-        return run_plan(plan, out, progress)
+        return run_rounds(plan, out, progress)
     except KeyboardInterrupt:
         found = read_journal(out)
         kept = measured(found.entries) if found is not None else 0

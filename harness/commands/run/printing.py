@@ -8,6 +8,7 @@ from pathlib import Path
 from gate.judging.judged_file import JudgedFile
 from gate.render.headline import headline_line
 from gate.render.outcome import verdict_words
+from gate.render.tables.look_lines import look_lines
 from gate.render.tables.show import write_measured, write_outcome
 from reports.report import Report, load_report
 from reports.untrusted.one_line import one_line
@@ -38,6 +39,8 @@ def _print_outcome(report: Report, judged: JudgedFile, verbose: bool) -> None:
     print(file=sys.stderr)
     write_measured(report, judged, sys.stderr)
     sys.stderr.flush()
+    for line in look_lines(report):
+        print(line)
     if judged.machine is not None:
         print(judged.machine)
     print(f"verdict: {verdict_words(judged)}")

@@ -6,9 +6,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from gate.claims.looks import look_after
 from gate.judging.judge import conclude
 from reports.records.measurement import Measurement, Restoration
-from reports.records.plan import PresetInfo, StopRules
+from reports.records.plan import PresetInfo, Stopping, StopRules
 from reports.records.record import digest_of
 from reports.report import Report
 from tests.gate.edits import asserted, edit_arm, edit_rows, set_plan
@@ -125,6 +126,21 @@ def resized(**changes: Any) -> Callable[[Report], Report]:
         return named.replace(report_id=report.report_id)
 
     return edit
+
+
+def looked_at(report: Report, stopping: Stopping) -> Report:
+    """`report` as a run that was looked at after each of its processes that the plan says."""
+    assert report.plan is not None
+    due = [one for one in stopping.planned if one <= (report.plan.processes or 1)]
+    looks = tuple(look_after(report, stopping, processes) for processes in due)
+    return set_plan(report, stopping=stopping.replace(looks=looks))
+
+
+@cache
+def looked() -> Report:
+    """Two processes: after the first the interval was not narrow, and no third was planned."""
+    report = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("native",), processes=2))
+    return looked_at(report, Stopping(width=0.001, first=1, most=2))
 
 
 @cache

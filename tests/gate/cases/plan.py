@@ -5,7 +5,7 @@ from datetime import timedelta
 from reports.records.measurement import Arm, Pause, PausedRow
 from reports.records.plan import PromptRecord, Resume, prompts_digest
 from reports.report import Report
-from tests.gate.cases.bases import IDENTITY, NGRAM, code, niah, niah_of_five, of_a_shipped_preset, throughput
+from tests.gate.cases.bases import IDENTITY, NGRAM, code, looked, niah, niah_of_five, of_a_shipped_preset, throughput
 from tests.gate.edits import edit_arm, edit_rows, only_runs, set_first_row, set_plan, set_rows
 from tests.gate.rule_case import RuleCase, measured
 
@@ -105,6 +105,12 @@ def inside_every_pair(report: Report) -> tuple[Resume, ...]:
     return tuple(Resume(order=place, at=report.created_at + timedelta(seconds=n + 1)) for n, place in enumerate(places))
 
 
+def first_look_hidden(report: Report) -> Report:
+    assert report.plan is not None
+    assert report.plan.stopping is not None
+    return set_plan(report, stopping=report.plan.stopping.replace(looks=report.plan.stopping.looks[1:]))
+
+
 def asked_for_more(report: Report) -> Report:
     assert report.preset is not None
     return report.replace(preset=report.preset.replace(overrides=("samples=500",)))
@@ -165,5 +171,6 @@ CASES: dict[str, RuleCase] = {
         "plan/resumes",
         claims=("null_ratio/oracle_again", "decode_speedup/native", "e2e_speedup/native"),
     ),
+    "LOOKS_CONTRADICTED": measured(looked, first_look_hidden, "plan/stopping/looks"),
     "PLAN_CONTRADICTED": measured(niah, asked_for_more, "preset/overrides"),
 }

@@ -14,7 +14,8 @@ def measured_row(
     recipe: Recipe, setup: Setup, run: Run, position: int, prompt: PromptRecord, slowed: float
 ) -> Measurement:
     """The row of one run; `slowed` is how much slower the machine is by then."""
-    rng = random.Random(f"{setup.seed}/{run.arm}/{run.sample}/{run.repeat}")
+    later = f"/{run.process}" if run.process else ""
+    rng = random.Random(f"{setup.seed}/{run.arm}/{run.sample}/{run.repeat}{later}")
     pace = slowed * rng.lognormvariate(0, setup.noise)
     stream = recipe.say(run.sample)
     assert prompt.token_count is not None
@@ -34,6 +35,7 @@ def measured_row(
     return Measurement(
         sample=run.sample,
         repeat=run.repeat,
+        process=run.process,
         order=position,
         prompt_digest=prompt.digest,
         prompt_tokens=tokens,

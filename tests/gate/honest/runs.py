@@ -52,6 +52,7 @@ def assemble(
             digest=plan_digest,
             samples=setup.samples,
             repeats=setup.repeats,
+            processes=setup.processes if setup.processes > 1 else None,
             order=order,
             order_seed=ORDER_SEED,
             warmups=tuple(Warmup(arm=recipe.name, runs=1, shapes=(1, 108, 512)) for recipe in recipes),
@@ -67,7 +68,11 @@ def assemble(
 
 def _schedule(recipes: Sequence[Recipe], setup: Setup) -> tuple[Run, ...]:
     arms = [ScheduledArm(recipe.name, recipe.repeats or setup.repeats) for recipe in recipes]
-    return schedule(arms, samples=setup.samples, repeats=setup.repeats, process=0, seed=ORDER_SEED)
+    return tuple(
+        run
+        for process in range(setup.processes)
+        for run in schedule(arms, samples=setup.samples, repeats=setup.repeats, process=process, seed=ORDER_SEED)
+    )
 
 
 def _arm(recipe: Recipe, rows: Sequence[Measurement]) -> Arm:

@@ -1,7 +1,7 @@
 """What an honest report of the simulation is like: its size, its machine, its true figures."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 LAYERS = 30
 BYTES_PER_LAYER_TOKEN = 1536
@@ -22,7 +22,7 @@ class Setup:
     a run's times, `drift` how much slower the last run is than the first (0.05: by 5 %). `suts` names the systems
     under test of a needle report: any of identity, f_theta, native; `draft_arms` those of a throughput report: any of
     dflash, ngram, native. `acceptance` is the chance of each draft, `ngram_share` how often the text holds a draft.
-    `prompt_tokens` is the mean prompt length.
+    `prompt_tokens` is the mean prompt length. `processes` is not in the name of the plan, which is that of one process.
     """
 
     samples: int = 6
@@ -38,6 +38,7 @@ class Setup:
     acceptance: float = 0.65
     draft_arms: tuple[str, ...] = ("dflash", "ngram")
     ngram_share: float = 0.4
+    processes: int = field(default=1, repr=False)
 
 
 def digest(text: str) -> str:
