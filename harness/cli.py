@@ -127,7 +127,7 @@ COMMANDS: dict[str, Command | Group] = {
         {
             "request": Command(
                 "harness.commands.bridge.request",
-                "Push a request for a preset's report as a branch; your own branch and files stay as they are.",
+                "Push a request for the reports of a preset or a suite as a branch; your own branch and files stay.",
             ),
             "run": Command(
                 "harness.commands.bridge.run",
@@ -151,6 +151,10 @@ COMMANDS: dict[str, Command | Group] = {
                 "Print a launchd agent, a systemd unit or a workflow that runs `k3 bridge run`; install nothing.",
             ),
         },
+    ),
+    "review": Command(
+        "harness.commands.review.command",
+        "Run a whole validation, resumable: doctor, tests, smoke, parity and every preset of a suite, in one folder.",
     ),
     "train": Group(
         "Train a drafter or an f_theta for a verifier.",

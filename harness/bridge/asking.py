@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from harness.base.errors import CannotRunError, UsageError
 from harness.base.source_code import FOLDERS
@@ -10,9 +11,8 @@ from harness.bridge.git import GitError, Repository
 from harness.bridge.manifest import MANIFEST, Overrides, Request
 from harness.bridge.names import RequestName, check_nonce, check_ref, check_remote, new_nonce
 from harness.bridge.results import record_bytes
-from harness.bridge.trees import commit_files, entry_at, read_blob
-from harness.plans.preset_file import load_preset
-from reports.records.record import digest_of
+from harness.bridge.task import first_difference, task_named
+from harness.bridge.trees import commit_files, entry_at
 
 ASKED = "refs/k3-bridge/asked/"
 """Where the asker's clone keeps the commits of its own requests, so that it knows an answer to another one."""
@@ -29,8 +29,9 @@ class Asker:
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked for, as the command line has it."""
+    """What is asked for, as the command line has it; `preset` names a suite where `kind` says so."""
 
+    kind: Literal["preset", "suite"]
     preset: str
     overrides: Overrides
     ref: str | None
@@ -51,7 +52,7 @@ def ask(repository: Repository, remote: str, wish: Wish, asker: Asker) -> Asked:
     """Push a request. The user's branch, index and working tree stay as they are.
 
     Raises:
-        UsageError: a ref, remote, nonce or preset that is none, or a value that the preset does not take.
+        UsageError: a ref, remote, nonce, preset or suite that is none, or a value that the preset does not take.
         CannotRunError: uncommitted changes, a commit whose preset is another, a nonce that was used before, or the
             remote refuses the push.
     """
@@ -59,6 +60,7 @@ def ask(repository: Repository, remote: str, wish: Wish, asker: Asker) -> Asked:
     base = _base(repository, wish.ref)
     name = RequestName(wish.preset, check_nonce(wish.nonce) if wish.nonce is not None else new_nonce())
     request = Request(
+        kind=wish.kind,
         preset=wish.preset,
         preset_digest=_agreed_digest(repository, base, wish),
         overrides=wish.overrides,
@@ -96,16 +98,14 @@ def _base(repository: Repository, ref: str | None) -> str:
 
 
 def _agreed_digest(repository: Repository, base: str, wish: Wish) -> str:
-    """The digest of the preset, which is the same here and in the commit to be run."""
-    loaded = load_preset(wish.preset)
-    load_preset(wish.preset, wish.overrides.settings(loaded.preset))
-    entry = entry_at(repository, base, f"presets/{wish.preset}.toml")
-    if entry is None or digest_of(read_blob(repository, entry.blob)) != loaded.digest:
+    """The digest of the preset or suite, which is the same here and in the commit to be run."""
+    task = task_named(wish.kind, wish.preset, wish.overrides)
+    if (path := first_difference(task, repository, base)) is not None:
         raise CannotRunError(
-            f"presets/{wish.preset}.toml: not in {base[:12]} as this K3 ships it, and an executor would refuse it: "
+            f"{path}: not in {base[:12]} as this K3 ships it, and an executor would refuse it: "
             "ask from a K3 of that commit"
         )
-    return loaded.digest
+    return task.digest
 
 
 def _push_new(repository: Repository, remote: str, name: RequestName, commit: str) -> None:

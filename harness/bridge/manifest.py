@@ -46,8 +46,9 @@ class Request(Record):
     """What is asked of a machine."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
-    preset: Annotated[str, Field(pattern=rf"^{PRESET}$")]
-    preset_digest: Digest
+    kind: Literal["preset", "suite"] = Field("preset", description="What `preset` names")
+    preset: Annotated[str, Field(pattern=rf"^{PRESET}$", description="A preset, or a suite of `k3 review`")]
+    preset_digest: Digest = Field(description="Of its file")
     overrides: Overrides = Overrides()
     nonce: Annotated[str, Field(pattern=rf"^{NONCE}$")]
     base: Annotated[str, Field(pattern=rf"^{COMMIT}$", description="The commit whose code runs")]

@@ -53,10 +53,13 @@ class Result(Record):
     reason: str | None = Field(None, max_length=1000, description="Of everything but `finished`")
     exit_code: int | None = Field(None, ge=-64, le=255)
     attempts: Count = Field(0, description="How often the command was started; more than once after a kill or a reboot")
+    environment: Literal["isolated", "running"] | None = Field(
+        None, description="Packages by the commit's pins, or those of the executor; none where nothing was started"
+    )
     host: Host
     k3_version: Name = Field(description="Of the executor")
     rule_set: Count = Field(description="Of the executor's gate")
-    files: tuple[ReturnedFile, ...] = Field((), max_length=8)
+    files: tuple[ReturnedFile, ...] = Field((), max_length=64)
 
 
 def read_result(repository: Repository, commit: str) -> Result:

@@ -8,9 +8,9 @@ from harness.bridge.exchange import Exchange, read_request
 from harness.bridge.git import Repository
 from harness.bridge.manifest import Request, RequestError
 from harness.bridge.results import CLAIM, RESULT, RESULT_FOLDER, Result, read_result
+from harness.bridge.task import task_of
 from harness.bridge.trees import FILE, Entry, changes, parents, read_blob, signed, size_of
 from harness.models.folder.files import LFS_POINTER
-from harness.plans.preset_file import load_preset
 from reports.records.record import digest_of
 from reports.report import Report
 from reports.untrusted.files import MAX_BYTES
@@ -54,21 +54,18 @@ def check_returned(repository: Repository, exchange: Exchange, asked: str, signe
     return Returned(request, result, files)
 
 
-def check_report(report: Report, returned: Returned) -> None:
-    """See that a report is of the preset, the settings and the commit that were asked for.
+def check_report(name: str, report: Report, returned: Returned) -> None:
+    """See that the report of this name is of the preset, the settings and the commit that were asked for.
 
     Raises:
         ForgedError: it is of others.
     """
-    request, where = returned.request, f"{report.report_id}: refused"
-    loaded = load_preset(request.preset, request.overrides.settings(load_preset(request.preset).preset))
+    request, where = returned.request, f"{name}: refused"
     made, source = report.preset, report.provenance.source if report.provenance else None
     if source is None or (source.git_commit, source.dirty) != (request.base, False):
         raise ForgedError(f"{where}: provenance.source: is not commit {request.base[:12]}, unchanged")
-    if made is None or made.name not in (request.preset, *loaded.preset.beside):
-        raise ForgedError(f"{where}: preset: is not {request.preset}, which was asked for")
-    if made.name == request.preset and (made.digest, made.overrides) != (request.preset_digest, loaded.overrides):
-        raise ForgedError(f"{where}: preset: its digest or its settings are not those that were asked for")
+    if not task_of(request).allows(name, made):
+        raise ForgedError(f"{where}: preset: it, its digest or its settings are not those that were asked for")
 
 
 def _files(repository: Repository, exchange: Exchange) -> dict[str, bytes]:

@@ -14,6 +14,7 @@ from reports.records.record import Bytes, Digest, Name, Record
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 REGISTRY_FILE = Path(__file__).with_name("registry.toml")
+HUB_ID = r"^[A-Za-z0-9][\w.-]*/[\w.-]+$"
 ModelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 
 
@@ -72,17 +73,20 @@ class PackageSource(Record):
 
 
 class FolderSource(Record):
-    """A model folder on this machine: a path, or `${ENV:VARIABLE}` for the path in that variable."""
+    """A model folder on this machine: a path, or `${ENV:VARIABLE}` for the path in that variable. `hub` is where one is
+    published that fits, and `disk_bytes` about what it takes."""
 
     kind: Literal["folder"]
     path: Annotated[str, Field(min_length=1)]
+    hub: Annotated[str, Field(pattern=HUB_ID)] | None = None
+    disk_bytes: Bytes | None = None
 
 
 class HubSource(Record):
     """A snapshot in the local cache of the model hub's own client."""
 
     kind: Literal["hub"]
-    repository: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*/[\w.-]+$")]
+    repository: Annotated[str, Field(pattern=HUB_ID)]
     revision: Name | None = None
 
 

@@ -61,7 +61,7 @@ class Plan:
 
     def settings(self) -> dict[str, Any]:
         """Everything the preset says besides its name and its arms."""
-        return self.preset.model_dump(mode="json", exclude={"name", "title", "kind", "arms"})
+        return self.preset.model_dump(mode="json", exclude={"name", "title", "kind", "arms", "memory_gb", "minutes"})
 
     def preset_info(self) -> PresetInfo:
         """The preset as a report names it; no folder of the user's is named."""
@@ -71,7 +71,7 @@ class Plan:
 
     def digest(self, *identities: str) -> str:
         """Digest of everything that decides what is run; `identities` adds what is known later (weights, prompts)."""
-        parts = [self.preset.model_dump_json(), *identities]
+        parts = [self.preset.model_dump_json(exclude={"memory_gb", "minutes"}), *identities]
         return digest_of("\n".join(parts).encode())
 
 

@@ -85,6 +85,8 @@ class BasePreset(Record):
     seed: int = Field(42, ge=0, le=2**31)
     prefill_chunk: int = Field(512, ge=1, le=8192)
     platform: Literal["any", "apple"] = Field("any", description="apple: sized for Apple Silicon, refused elsewhere")
+    memory_gb: float | None = Field(None, gt=0, le=10_000, description="What a machine needs to have, 1e9 bytes")
+    minutes: float | None = Field(None, gt=0, le=100_000, description="About how long, on the machine it is sized for")
     beside: tuple[ArmName, ...] = Field(
         (), max_length=4, description="Presets run before it, their reports beside its own and judged with it"
     )

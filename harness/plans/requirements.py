@@ -25,13 +25,18 @@ class Requirement:
     fetched: bool = False
     for_claims: bool = False
 
+    @property
+    def blocks(self) -> bool:
+        """Nothing can run before somebody mends it."""
+        return bool(self.problem) and not (self.fetched or self.for_claims)
+
 
 def requirements_of(preset: BasePreset) -> tuple[Requirement, ...]:
     """Everything that a run of `preset` needs, there or not."""
     return (
         *((_apple(),) if preset.platform == "apple" else ()),
         *(_package(name) for name in sorted(preset.packages())),
-        *(one for name, roles in _by_name(preset.models()).items() for one in _model(name, roles)),
+        *(one for name, roles in _by_name(preset.models()).items() for one in model_requirements(name, roles)),
         *_own_prompts(preset),
         *((_room(preset),) if isinstance(preset, TimedPreset) else ()),
     )
@@ -45,7 +50,7 @@ def check_requirements(preset: BasePreset) -> None:
         UsageError: an arm names a layer that the model does not have.
     """
     for one in requirements_of(preset):
-        if one.problem and not (one.fetched or one.for_claims):
+        if one.blocks:
             raise CannotRunError(one.problem)
     if isinstance(preset, TimedPreset):
         _check_layers(preset)
@@ -116,7 +121,8 @@ def _by_name(models: Iterable[NamedModel]) -> dict[str, str]:
     return roles
 
 
-def _model(name: str, roles: str) -> Iterator[Requirement]:
+def model_requirements(name: str, roles: str) -> Iterator[Requirement]:
+    """The model, and that it was compared with its reference if it is the verifier; `roles` is what it is there for."""
     from harness.models.registry import PackageSource, ShippedSource, registry
     from harness.models.resolve import locate
 

@@ -13,12 +13,12 @@ from contextlib import suppress
 def main() -> None:
     """Run what the first argument says, and print how it ended as JSON."""
     told = json.loads(sys.argv[1])
-    with open(told["log"], "ab") as log:
+    with open(told["log"], "ab") as log, open(told["output"] or os.devnull, "wb") as output:
         process = subprocess.Popen(
             told["command"],
             cwd=told["folder"],
             stdin=subprocess.DEVNULL,
-            stdout=log,
+            stdout=output if told["output"] else log,
             stderr=log,
             start_new_session=True,
             pass_fds=told["keep"],

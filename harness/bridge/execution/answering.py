@@ -6,16 +6,18 @@ from pathlib import Path
 
 from harness.base.processes.guarded import Ended
 from harness.base.provenance import read_host, without_home
+from harness.bridge.execution.environment import Kind
 from harness.bridge.execution.job import Desk, Job
 from harness.bridge.git import Repository
 from harness.bridge.results import LOG, RESULT, RESULT_FOLDER, Outcome, Result, ReturnedFile, record_bytes
+from harness.bridge.task import task_of
 from harness.bridge.trees import commit_files
 from reports.records.record import digest_of
 from reports.records.verdict import Verdict
 from reports.untrusted.files import read_bounded
 from reports.untrusted.one_line import one_line
 
-LOG_BYTES = 2**16
+LOG_BYTES, PRINTED_BYTES = 2**16, 2**22
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Answerer:
     k3_version: str
     rule_set: int
     judge: Judge
+    environment: Kind
     key: Path | None = None
 
 
@@ -57,15 +60,17 @@ def answer(repository: Repository, desk: Desk, job: Job, ended: Ended | None, wh
     Raises:
         GitError: it cannot be written.
     """
-    log = _tail(desk.log)
-    reports = {path.name: read_bounded(path) for path in sorted(desk.out.glob("*.json"))} if desk.out.exists() else {}
-    whole = f"{job.preset}.json" in reports
-    outcome, reason = _outcome(ended, whole, log)
-    opinions = {opinion.name: opinion for opinion in who.judge(desk.out)} if reports else {}
-    files = reports | {LOG: log}
+    assert job.request is not None
+    log, task = _tail(desk.log), task_of(job.request)
+    folder = task.reports(desk.out)
+    reports = {path.name: read_bounded(path) for path in sorted(folder.glob("*.json"))} if folder.exists() else {}
+    outcome, reason = _outcome(ended, task.finished(desk.out), log)
+    opinions = {opinion.name: opinion for opinion in who.judge(folder)} if reports else {}
+    printed = {f"{path.stem}.txt": _tail(path, PRINTED_BYTES) for path in task.more(desk.out)}
+    files = reports | printed | {LOG: log}
     told = tuple(_returned(name, data, opinions.get(name)) for name, data in files.items())
     result = _result(job, who, outcome, reason).replace(
-        exit_code=None if ended is None else ended.exit_code, files=told, base=job.request.base if job.request else None
+        exit_code=None if ended is None else ended.exit_code, files=told, base=job.request.base
     )
     return _commit(repository, job, who, result, files)
 
@@ -93,6 +98,7 @@ def _result(job: Job, who: Answerer, outcome: Outcome, reason: str | None) -> Re
         host=read_host(),
         k3_version=who.k3_version,
         rule_set=who.rule_set,
+        environment=who.environment if job.attempts else None,
     )
 
 
@@ -107,11 +113,11 @@ def _commit(repository: Repository, job: Job, who: Answerer, result: Result, fil
     return commit_files(repository, job.stands_on, placed, told, who.key)
 
 
-def _tail(log: Path) -> bytes:
-    """The end of the log, without the home folder of the machine's owner."""
+def _tail(log: Path, most: int = LOG_BYTES) -> bytes:
+    """The end of a log, without the home folder of the machine's owner."""
     try:
         with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - LOG_BYTES))
+            file.seek(max(0, log.stat().st_size - most))
             text = file.read().decode("utf-8", "replace")
     except OSError:
         return b""

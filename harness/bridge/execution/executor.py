@@ -115,15 +115,15 @@ class Executor:
 
     def _run(self, job: Job, request: Request) -> tuple[Job, Ended | None]:
         """Run the command until it ends by itself or at its limit, over kills and restarts; every start is counted."""
-        preset = check_agreed(self.repository, request)
+        task = check_agreed(self.repository, request)
         ended = None
-        while ended is None and job.attempts < MOST_ATTEMPTS and not (self.desk.out / f"{job.preset}.json").exists():
+        while ended is None and job.attempts < MOST_ATTEMPTS and not task.finished(self.desk.out):
             self.desk.work.mkdir(exist_ok=True)
             if not self.desk.tree.exists():
                 write_files(self.repository, request.base, self.desk.tree)
             job = self.desk.keep(job.replace(attempts=job.attempts + 1))
             self.say(f"{job.name.branch}: runs, for at most {request.minutes} minutes; log: {self.desk.log}")
-            ended = run_command(self.desk, request, preset)
+            ended = run_command(self.desk, request, task, self.who.environment)
         return job, ended
 
     def _push(self, name: RequestName, old: str, new: str) -> bool:

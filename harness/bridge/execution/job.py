@@ -56,6 +56,7 @@ class Desk:
         self.work = self.folder / "work"
         self.tree, self.out, self.log = self.work / "tree", self.work / "out", self.work / "log.txt"
         self.group = self.work / "group"
+        self.environments = self.folder / "environments"
 
     def begun(self) -> Job | None:
         """The job that an earlier start left, if it did.

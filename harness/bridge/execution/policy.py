@@ -22,7 +22,8 @@ from reports.untrusted.one_line import one_line
 class Policy(Record):
     """A field that is left out narrows nothing."""
 
-    presets: tuple[str, ...] | None = None
+    presets: tuple[str, ...] | None = Field(None, description="That may be asked; with it, only suites in `suites`")
+    suites: tuple[str, ...] | None = Field(None, description="That may be asked; with it, only presets in `presets`")
     models: tuple[str, ...] | None = Field(None, description="Variables that a request may name: K3_MAC_26B")
     samples: int | None = Field(None, ge=1, description="At most")
     minutes: int | None = Field(None, ge=1, description="At most")
@@ -61,8 +62,9 @@ def read_policy(path: Path | None) -> Policy:
 def forbidden(policy: Policy, request: Request) -> str | None:
     """Why this machine leaves the request to another one; None if it may run here."""
     asked = request.overrides
-    if policy.presets is not None and request.preset not in policy.presets:
-        return f"preset {request.preset} is not allowed here"
+    listed = {"preset": policy.presets, "suite": policy.suites}
+    if any(names is not None for names in listed.values()) and request.preset not in (listed[request.kind] or ()):
+        return f"{request.kind} {request.preset} is not allowed here"
     if policy.samples is not None and (asked.samples or 0) > policy.samples:
         return f"{asked.samples} samples; {policy.samples} are allowed here"
     if policy.minutes is not None and request.minutes > policy.minutes:

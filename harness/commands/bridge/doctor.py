@@ -1,21 +1,23 @@
 """`k3 bridge doctor`: what either side of the bridge lacks, and the command that mends it."""
 
 import json
-import os
 import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import typer
 
 from harness.base.errors import CannotRunError
+from harness.base.provenance import memory_bytes
 from harness.bridge.execution.policy import default_policy, read_policy
 from harness.bridge.git import GitError, Repository
 from harness.bridge.names import PREFIX, check_remote
 from harness.commands.bridge.options import Remote, clone_here
 from harness.commands.run.options import Json
+from harness.models.registry import registry
+from harness.models.to_fetch import fetches_of
+from harness.plans.preset_file import load_preset, preset_names
 
 LEAST_GIB = 2
 
@@ -74,9 +76,12 @@ def _executing(repository: Repository) -> Iterator[Check]:
     yield Check("executor", f"{free:.0f} GiB free; {LEAST_GIB} are needed", room)
     metal = platform.system() == "Darwin" and platform.machine() == "arm64"
     yield Check("executor", "Metal", "" if metal else "only presets for any platform run here", optional=True)
-    for name in sorted(name for name in os.environ if name.startswith("K3_MAC")):
-        there = "" if Path(os.environ[name]).is_dir() else f"set {name} to the folder of the model"
-        yield Check("executor", f"the model behind {name}", there, optional=True)
+    memory = memory_bytes() / 1e9
+    most = max(load_preset(name).preset.memory_gb or 0 for name in preset_names())
+    fits = "" if memory >= most else f"the Mac presets need {most:g} GB; smaller models run here"
+    yield Check("executor", f"{memory:.0f} GB of memory", fits, optional=True)
+    for model in fetches_of(registry().models):
+        yield Check("executor", f"model {model.name}", "" if model.here else model.command, optional=True)
 
 
 def _tried(repository: Repository, what: str, remedy: str, *arguments: str) -> Check:

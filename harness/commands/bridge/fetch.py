@@ -62,7 +62,9 @@ def command(
     kept = _keep(check_returned(repository, exchange, commit, signers), folder)
     _print(kept, json_output)
     code = exit_code(kept.judged)
-    raise typer.Exit(code if code or kept.returned.result.outcome == "finished" else 3)
+    result = kept.returned.result
+    whole = result.outcome == "finished" and result.exit_code != CannotRunError.exit_code
+    raise typer.Exit(code if code or whole else 3)
 
 
 def _answered(repository: Repository, remote: str, name: RequestName, commit: str, wait: bool) -> Exchange:
@@ -111,7 +113,7 @@ def _compare(returned: Returned, judged: "list[JudgedFile]") -> None:
     for file in judged:
         name = Path(file.path).name
         try:
-            check_report(load_report(Path(file.path)), returned)
+            check_report(Path(name).stem, load_report(Path(file.path)), returned)
         except ReportError as error:
             raise ForgedError(f"{name}: refused: no report ({str(error).rpartition('/')[2]})") from error
         if returned.result.rule_set == RULE_SET and told[name].verdict != file.verdict:

@@ -1,4 +1,4 @@
-"""`k3 bridge request`: ask the machine on the other side for a preset's report."""
+"""`k3 bridge request`: ask the machine on the other side for the reports of a preset or a suite."""
 
 import json
 import sys
@@ -10,11 +10,13 @@ from harness.base.errors import UsageError
 from harness.bridge.asking import Asker, Wish, ask
 from harness.bridge.manifest import RequestError, overrides_of
 from harness.commands.bridge.options import Key, Remote, clone_here, own_version
-from harness.commands.run.options import Json
+from harness.commands.run.options import Json, choice
+from harness.review.suite import suite_names
 
 
 def command(
-    preset: Annotated[str, typer.Option("--preset", help="A name of `k3 presets list`.")],
+    preset: Annotated[str | None, typer.Option("--preset", help="A name of `k3 presets list`.")] = None,
+    suite: Annotated[str | None, choice(suite_names(), "Of `k3 review`, in place of a preset.", "--suite")] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -30,15 +32,18 @@ def command(
     key: Key = None,
     json_output: Json = False,
 ) -> None:
-    """Push a request for a preset's report as a branch; your own branch and files stay as they are."""
+    """Push a request for the reports of a preset or a suite as a branch; your own branch and files stay."""
     from gate.judging.rule_set import RULE_SET
 
     try:
         overrides = overrides_of(set_ or [])
     except RequestError as error:
         raise UsageError(str(error)) from error
+    if (preset is None) == (suite is None):
+        raise typer.BadParameter("give --preset or --suite")
+    wish = Wish("preset" if preset is not None else "suite", preset or suite or "", overrides, ref, minutes, nonce)
     asker = Asker(own_version(), RULE_SET, key)
-    asked = ask(clone_here(), remote, Wish(preset, overrides, ref, minutes, nonce), asker)
+    asked = ask(clone_here(), remote, wish, asker)
     short = asked.name.short
     if json_output:
         told = {"request": short, "branch": asked.name.branch, "commit": asked.commit, "base": asked.base}

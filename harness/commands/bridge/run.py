@@ -10,11 +10,13 @@ import typer
 from harness.base.errors import CannotRunError
 from harness.base.file_lock import HeldError, file_lock
 from harness.bridge.execution.answering import Answerer, Opinion
+from harness.bridge.execution.environment import KINDS
 from harness.bridge.execution.executor import Executor
 from harness.bridge.execution.job import Desk
 from harness.bridge.execution.policy import read_policy
 from harness.bridge.names import check_remote
 from harness.commands.bridge.options import Key, Remote, clone_here, own_version
+from harness.commands.run.options import choice
 from harness.fetching.progress import say
 
 
@@ -28,6 +30,9 @@ def command(
         Path | None,
         typer.Option("--policy", help="What this machine allows; default: K3's bridge.toml."),
     ] = None,
+    environment: Annotated[
+        str, choice(KINDS, "Packages by the commit's pins, or those that this K3 runs with.", "--environment")
+    ] = "isolated",
     key: Key = None,
     patience: Annotated[float, typer.Option(min=0, help="Seconds to wait for a remote that does not answer.")] = 600.0,
 ) -> None:
@@ -41,7 +46,9 @@ def command(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with file_lock(desk.lock):
-            who = Answerer(own_version(), RULE_SET, judge_folder, key)
+            who = Answerer(
+                own_version(), RULE_SET, judge_folder, "running" if environment == "running" else "isolated", key
+            )
             executor = Executor(repository, check_remote(remote), allowed, who, desk, say, patience)
             _work(executor, watch)
     except OSError as error:

@@ -32,7 +32,11 @@ def command(
 ) -> None:
     """Write a report as one self-contained HTML page; a folder as a page a report and an index."""
     if path.is_dir():
-        _write_folder(path, out or _default(path, "-pages"))
+        out = out or _default(path, "-pages")
+        problem = write_folder(path, out)
+        print(out / "index.html")
+        if problem:
+            raise CannotRunError(problem)
         return
     out = out or _default(path, ".html")
     from gate.render.page.html import Paged, page
@@ -56,7 +60,14 @@ def _default(path: Path, ending: str) -> Path:
     return out
 
 
-def _write_folder(folder: Path, out: Path) -> None:
+def write_folder(folder: Path, out: Path) -> str:
+    """A page for every report in `folder`, and an index, in the folder `out`.
+
+    Returns: one line about the files that should be reports and are none, which have no page; empty if there are none.
+
+    Raises:
+        OutputError: it cannot be written. CannotRunError: no report is there.
+    """
     from gate.judging.batch import iterate_paths
     from gate.render.page.html import Paged, index, page
 
@@ -82,9 +93,7 @@ def _write_folder(folder: Path, out: Path) -> None:
     if not entries:
         raise CannotRunError(f"{one_line(str(folder), 1000)}: no report in this folder; name the one that holds them")
     write_made_from(folder, _bytes(index(entries, files)), out / "index.html")
-    print(out / "index.html")
-    if problem := without_report(missed):
-        raise CannotRunError(problem)
+    return without_report(missed)
 
 
 def _entry(paged: "Paged", name: str) -> "Entry":

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from harness.models.to_fetch import fetches_of
 from harness.plans.plan import Plan
 from harness.plans.preset import TimedPreset
 from harness.plans.requirements import Requirement, requirements_of
@@ -39,6 +40,7 @@ def _document(plan: Plan, needs: tuple[Requirement, ...]) -> dict[str, Any]:
         "arms": [asdict(arm) for arm in arms],
         "runs": sum(arm.runs for arm in arms),
         "too_small_for_a_ratio": list(too_small(plan)),
+        **_takes(plan),
         "needs": [{"what": need.what, "missing": bool(need.problem), "problem": need.problem} for need in needs],
     }
 
@@ -75,9 +77,26 @@ def _print_text(plan: Plan, needs: tuple[Requirement, ...]) -> None:
     print(f"{sum(arm.runs for arm in arms)} runs")
     if found := list(too_small(plan)):
         print(f"No speed may be quoted from this run: {'; '.join(found)}.")
+    takes = _takes(plan)
+    for key, words in (("memory_gb", "GB of memory"), ("disk_gb", "GB of disk"), ("minutes", "minutes, about")):
+        if takes[key]:
+            print(f"takes {takes[key]:g} {words}")
+    for command in takes["fetch"]:
+        print(f"fetch: {command}")
     for need in needs:
         state = f"MISSING {need.what}: {need.problem}{BY_ITSELF * need.fetched}" if need.problem else f"ok {need.what}"
         print(state)
+
+
+def _takes(plan: Plan) -> dict[str, Any]:
+    """Memory and time as the preset says, room for its models, and the commands that get those that are not here."""
+    models = fetches_of(model.name for model in plan.preset.models())
+    return {
+        "memory_gb": plan.preset.memory_gb,
+        "disk_gb": round(sum(model.disk_bytes for model in models) / 1e9, 1),
+        "minutes": plan.preset.minutes,
+        "fetch": [model.command for model in models if not model.here],
+    }
 
 
 def _shown(value: object) -> str:

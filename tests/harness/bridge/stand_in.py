@@ -68,7 +68,7 @@ def executor(clone: Repository, *arguments: str, **variables: str) -> "subproces
     program = "from harness.cli import main; main()"
     environment = dict(os.environ) | {"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"} | variables
     return subprocess.Popen(
-        [sys.executable, "-c", program, "bridge", "run", *arguments],
+        [sys.executable, "-c", program, "bridge", "run", "--environment", "running", *arguments],
         cwd=clone.root,
         env=environment,
         stdout=subprocess.PIPE,

@@ -20,6 +20,7 @@ def start(folder: Path, program: str, seconds: float) -> "subprocess.Popen[bytes
         "group": str(folder / "group"),
         "seconds": seconds,
         "keep": [],
+        "output": None,
     }
     command = [sys.executable, "-I", str(GUARD), json.dumps(told)]
     kept = {"PATH": os.environ["PATH"]}

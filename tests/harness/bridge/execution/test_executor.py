@@ -68,7 +68,7 @@ def swept(clone: Repository) -> bool:
 
 def test_a_request_is_answered_once(clone: Repository, starts: Path, tmp_path: Path) -> None:
     ask("--set", "samples=2")
-    assert run(["bridge", "run", "--once"]) == 0
+    assert run(["bridge", "run", "--environment", "running", "--once"]) == 0
     found, result = exchange(clone), answer(clone)
     assert found.claim is not None
     assert (result.outcome, result.exit_code, result.attempts, result.request) == ("finished", 0, 1, found.request)
@@ -80,7 +80,7 @@ def test_a_request_is_answered_once(clone: Repository, starts: Path, tmp_path: P
     assert [line.split(" ", 1)[1].split(" --out")[0] for line in lines(starts)] == [
         f"eval --preset {PRESET} --set samples=2"
     ]
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     assert len(lines(starts)) == 1
     assert swept(clone)
     assert not (tmp_path / "pwned").exists()
@@ -91,7 +91,7 @@ def test_a_command_that_fails_comes_back_with_its_code_and_last_words(
 ) -> None:
     monkeypatch.setenv("K3_FAIL", "1")
     ask()
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     result = answer(clone)
     assert (result.outcome, result.exit_code, result.reason) == ("failed", 1, "no model here")
     assert [file.name for file in result.files] == ["log.txt"]
@@ -109,7 +109,7 @@ def test_the_command_sees_no_agent_and_no_token(
     monkeypatch.setenv("K3_SEEN", str(tmp_path / "seen"))
     commit_all(clone)
     ask()
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     seen = (tmp_path / "seen").read_text()
     assert "K3_STARTS" in seen
     assert not {"SSH_AUTH_SOCK", "GITHUB_TOKEN", "GIT_", "PYTHONPATH"} & set(seen.replace("'", " ").split())
@@ -137,7 +137,7 @@ def test_one_clone_has_one_executor(clone: Repository, starts: Path) -> None:
     while not lines(starts):
         assert first.poll() is None
         threading.Event().wait(0.05)
-    assert run(["bridge", "run"]) == 3
+    assert run(["bridge", "run", "--environment", "running"]) == 3
     _, told = first.communicate(timeout=600)
     assert first.returncode == 0, told
     assert len(lines(starts)) == 1
@@ -148,10 +148,10 @@ def test_a_remote_that_is_gone_at_the_push_loses_nothing(
 ) -> None:
     ask()
     monkeypatch.setenv("K3_HIDE", str(remote.path))
-    assert run(["bridge", "run", "--patience", "0"]) == 3
-    assert run(["bridge", "run", "--patience", "0"]) == 3
+    assert run(["bridge", "run", "--environment", "running", "--patience", "0"]) == 3
+    assert run(["bridge", "run", "--environment", "running", "--patience", "0"]) == 3
     remote.path.with_name(remote.path.name + ".gone").rename(remote.path)
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     assert answer(clone).outcome == "finished"
     assert len(lines(starts)) == 1
     assert swept(clone)
@@ -172,7 +172,7 @@ def test_a_remote_that_comes_back_is_waited_for(
 
     waiter = threading.Thread(target=back)
     waiter.start()
-    assert run(["bridge", "run", "--patience", "30"]) == 0
+    assert run(["bridge", "run", "--environment", "running", "--patience", "30"]) == 0
     waiter.join()
     assert answer(clone).outcome == "finished"
 
@@ -183,7 +183,7 @@ def test_an_answer_whose_branch_is_gone_is_kept_here(
     ask()
     monkeypatch.setenv("K3_WITHDRAW", str(remote.path))
     monkeypatch.setenv("K3_BRANCH", REF)
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     assert "the answer is kept as refs/k3-bridge/kept/" in capsys.readouterr().err
     kept = clone.commit(f"refs/k3-bridge/kept/{PRESET}-{NONCE}")
     assert kept is not None
@@ -202,7 +202,7 @@ def test_kill_9_while_it_runs_ends_in_one_answer(clone: Repository, starts: Path
     threading.Event().wait(wait)
     first.send_signal(signal.SIGKILL)
     first.communicate()
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     result = answer(clone)
     assert result.outcome == "finished"
     assert result.attempts == len(lines(starts)) <= 2
@@ -218,7 +218,7 @@ def test_a_request_that_is_killed_each_time_is_answered_so(clone: Repository, st
             threading.Event().wait(0.02)
         first.send_signal(signal.SIGKILL)
         first.communicate()
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     result = answer(clone)
     assert (result.outcome, result.attempts, result.reason) == ("interrupted", 3, "killed each time it was started")
     assert swept(clone)

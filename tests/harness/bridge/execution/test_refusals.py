@@ -115,6 +115,10 @@ def an_override_that_the_preset_has_not(asker: Repository) -> None:
     ask(asker, overrides={"max_new_tokens": 8})
 
 
+def a_suite_that_nobody_has(asker: Repository) -> None:
+    ask(asker, kind="suite")
+
+
 def a_manifest_that_is_a_link(asker: Repository) -> None:
     above = head(asker)
     staged(asker, LINK, blob(asker, b"/etc/passwd"), MANIFEST)
@@ -167,6 +171,7 @@ HOSTILE: list[tuple[Callable[[Repository], None], str]] = [
     (a_preset_of_another_digest, "preset_digest"),
     (a_pointer_in_place_of_weights, "weights/model.safetensors: a Git-LFS pointer"),
     (an_override_that_the_preset_has_not, "max_new_tokens"),
+    (a_suite_that_nobody_has, "suite 'parity-tiny-recorded' is unknown"),
     (a_manifest_that_is_a_link, "is a symbolic link, not a plain file"),
     (a_manifest_of_20_mb, "20000000 bytes"),
     (a_manifest_in_a_folder_that_is_a_link, "does not add"),
@@ -184,7 +189,7 @@ def test_a_hostile_request_is_refused_on_its_branch_and_starts_nothing(
     clone: Repository, asker: Repository, tmp_path: Path, spoil: Callable[[Repository], None], told: str
 ) -> None:
     spoil(asker)
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     heads = list_requests(clone, "origin")
     bring(clone, "origin", heads)
     found = exchange_of(clone, NAME, heads[NAME])
@@ -195,7 +200,7 @@ def test_a_hostile_request_is_refused_on_its_branch_and_starts_nothing(
     assert told in result.reason
     assert result.reason.isprintable()
     assert not (tmp_path / "starts").exists()
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     assert list_requests(clone, "origin") == heads
     assert list((clone.root / ".git" / "k3-bridge").iterdir()) == []
 
@@ -209,7 +214,7 @@ def test_hooks_attributes_and_filters_take_no_part(
         git(clone.root, "config", f"filter.evil.{setting}", f"touch {tmp_path}/pwned")
     git(clone.root, "config", "core.hooksPath", str(clone.root / ".githooks"))
     os.chmod(clone.root / ".githooks" / "post-checkout", 0o755)
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     assert (tmp_path / "starts").exists()
     assert not (tmp_path / "pwned").exists()
 
@@ -221,13 +226,14 @@ def test_one_branch_that_git_refuses_keeps_no_other_from_its_turn(
     tree = asker.git("mktree", given=b"100644 blob " + blob(asker, b"[core]").encode() + b"\t.git\n").decode().strip()
     bad = asker.text("commit-tree", "-m", "bad", tree)
     asker.git("push", "--quiet", "origin", f"{bad}:refs/heads/k3-bridge/{PRESET}-{'f' * 16}")
-    assert run(["bridge", "run"]) == 0
+    assert run(["bridge", "run", "--environment", "running"]) == 0
     heads = list_requests(clone, "origin")
     assert exchange_of(clone, NAME, heads[NAME]).state == "answered"
 
 
 POLICIES = [
     ('presets = ["demo"]', {}, "not allowed here"),
+    ('suites = ["doctor"]', {}, "not allowed here"),
     ("samples = 2", {"overrides": {"samples": 3}}, "3 samples"),
     ("minutes = 4", {}, "5 minutes"),
     ('models = ["K3_OTHER"]', {"overrides": {"model": "${ENV:K3_STARTS}"}}, "not allowed here"),
@@ -252,7 +258,7 @@ def test_what_the_owner_does_not_allow_is_left_to_others(
     (tmp_path / "policy.toml").write_text(policy)
     ask(asker, **changed)
     before = remote.head(NAME.branch)
-    assert run(["bridge", "run", "--policy", str(tmp_path / "policy.toml")]) == 0
+    assert run(["bridge", "run", "--environment", "running", "--policy", str(tmp_path / "policy.toml")]) == 0
     assert told in capsys.readouterr().err
     assert remote.head(NAME.branch) == before
     assert not (tmp_path / "starts").exists()
@@ -264,7 +270,7 @@ def test_only_commits_of_the_branch_that_the_owner_names_run(
     (tmp_path / "policy.toml").write_text('commits_on = "main"')
     commit(asker, {"harness/cli.py": "print('pwned')"})
     ask(asker)
-    arguments = ["bridge", "run", "--policy", str(tmp_path / "policy.toml")]
+    arguments = ["bridge", "run", "--environment", "running", "--policy", str(tmp_path / "policy.toml")]
     before = remote.head(NAME.branch)
     assert run(arguments) == 0
     assert remote.head(NAME.branch) == before
@@ -291,7 +297,7 @@ def test_only_signed_requests_run_where_the_owner_names_signers(
         monkeypatch.chdir(asker.root)
         assert run(["bridge", "request", "--preset", PRESET, "--nonce", nonce, *key]) == 0
     monkeypatch.chdir(clone.root)
-    assert run(["bridge", "run", "--policy", str(tmp_path / "policy.toml")]) == 0
+    assert run(["bridge", "run", "--environment", "running", "--policy", str(tmp_path / "policy.toml")]) == 0
     assert len((tmp_path / "starts").read_text().splitlines()) == 1
     bring(clone, "origin", list_requests(clone, "origin"))
     answered = {nonce: remote.head(f"k3-bridge/{PRESET}-{nonce * 16}") or "" for nonce in "abc"}
@@ -316,7 +322,7 @@ def test_a_policy_that_is_none_stops_the_executor(
 ) -> None:
     (tmp_path / "policy.toml").write_text(policy)
     ask(asker)
-    assert run(["bridge", "run", "--policy", str(tmp_path / "policy.toml")]) == 3
+    assert run(["bridge", "run", "--environment", "running", "--policy", str(tmp_path / "policy.toml")]) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert told in line
     assert not (tmp_path / "starts").exists()

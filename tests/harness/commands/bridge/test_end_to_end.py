@@ -27,6 +27,8 @@ def test_a_report_of_the_tiny_model_crosses_the_bridge(
     monkeypatch.chdir(asker.root)
     assert run(["bridge", "request", "--preset", PRESET, "--set", "samples=1", "--json"]) == 0
     asked = json.loads(capsys.readouterr().out)
+    assert run(["bridge", "request", "--suite", "doctor", "--json"]) == 0
+    suite = json.loads(capsys.readouterr().out)
     running = executor(clone, "--once")
     _, told = running.communicate(timeout=600)
     assert running.returncode == 0, told
@@ -37,4 +39,7 @@ def test_a_report_of_the_tiny_model_crosses_the_bridge(
     made = json.loads((asker.root / "here" / f"{PRESET}.json").read_text())
     assert made["provenance"]["source"]["git_commit"] == asked["base"]
     assert made["preset"]["overrides"] == ["samples=1"]
+    assert run(["bridge", "fetch", suite["request"], "--out", "doctor", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["outcome"] == "finished"
+    assert json.loads((asker.root / "doctor" / "doctor.txt").read_text())["cores"]
     assert git(clone.root, "status", "--porcelain") == ""

@@ -33,7 +33,7 @@ def answered_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(asker.root)
         assert run(["bridge", "request", "--preset", PRESET, "--nonce", NONCE]) == 0
         patch.chdir(clone.root)
-        assert run(["bridge", "run"]) == 0
+        assert run(["bridge", "run", "--environment", "running"]) == 0
     asker.git("fetch", "--quiet", "origin", BRANCH)
     return folder
 

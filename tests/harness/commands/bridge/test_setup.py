@@ -58,7 +58,8 @@ def test_doctor_tells_both_sides_what_is_missing(
     assert run(["bridge", "doctor", "--json"]) == 0
     checks = {check["what"]: check for check in json.loads(capsys.readouterr().out)}
     assert checks["origin takes a push"]["remedy"] == ""
-    assert "K3_MAC_26B" in checks["the model behind K3_MAC_26B"]["remedy"]
+    assert checks["model mac-26b"]["remedy"].startswith("hf download ")
+    assert "K3_MAC_26B" in checks["model mac-26b"]["remedy"]
     assert remote.branches() == []
     git(clone.root, "remote", "set-url", "origin", str(tmp_path / "gone"))
     assert run(["bridge", "doctor"]) == 3

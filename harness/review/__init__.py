@@ -1,0 +1,1 @@
+"""A whole validation of a machine: a suite of steps, each a command in a process of its own, resumable."""
