@@ -44,7 +44,7 @@ COMMANDS: dict[str, Command | Group] = {
     ),
     "doctor": Command(
         "harness.commands.doctor",
-        "Show platform, device, BLAS, versions and models, and what is missing for which command.",
+        "Show platform, device, BLAS, versions, models and plug-ins, and what is missing for which command.",
     ),
     "presets": Group(
         "List and show the presets.",

@@ -14,7 +14,9 @@ from typing import Literal
 from harness.base.clock import utc_now
 from harness.base.errors import UsageError
 from harness.base.source_code import code_digest, read_built_from, read_checkout
-from reports.records.provenance import Host, MachineReading, ModelInfo, Package, Provenance, Source
+from reports.plugins.entry_points import Plugin
+from reports.records.provenance import Host, MachineReading, ModelInfo, Package, PluginInfo, Provenance, Source
+from reports.untrusted.one_line import one_line
 
 PACKAGES = ("k3", "mlx", "mlx-lm", "numpy", "transformers", "tokenizers", "torch", "cmeel-openblas")
 OWN_PROMPTS = "workload.prompts"
@@ -25,14 +27,17 @@ LABEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}"
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def read_provenance(models: Sequence[ModelInfo], device: str, blas: str, blas_threads: int | None) -> Provenance:
-    """Provenance of a run that is about to start in this process."""
+def read_provenance(
+    models: Sequence[ModelInfo], device: str, blas: str, blas_threads: int | None, plugins: Sequence[Plugin] = ()
+) -> Provenance:
+    """Provenance of a run that is about to start in this process; `plugins` are those that it uses."""
     return Provenance(
         source=read_source(),
         argv=anonymous_argv(sys.argv),
         host=read_host(),
-        packages=read_packages(),
+        packages=read_packages(plugins),
         models=tuple(models),
+        plugins=tuple(map(plugin_info, plugins)) or None,
         device=device,
         blas=blas,
         blas_threads=blas_threads,
@@ -56,9 +61,21 @@ def read_source(root: Path = ROOT) -> Source:
     return Source(git_commit=built.git_commit, dirty=dirty, version=version, files=installed)
 
 
-def read_packages() -> tuple[Package, ...]:
-    """The installed distributions that decide what is computed."""
-    return tuple(Package(name=name, version=found) for name in PACKAGES if (found := version_of(name)))
+def read_packages(plugins: Sequence[Plugin] = ()) -> tuple[Package, ...]:
+    """The installed distributions that decide what is computed, those of `plugins` among them."""
+    names = dict.fromkeys((*PACKAGES, *(plugin.distribution for plugin in plugins)))
+    return tuple(Package(name=name, version=found) for name in names if (found := version_of(name)))
+
+
+def plugin_info(plugin: Plugin) -> PluginInfo:
+    """What a report says of a plug-in."""
+    return PluginInfo(
+        group=plugin.group,
+        name=one_line(plugin.name, 200),
+        distribution=one_line(plugin.distribution, 200),
+        version=one_line(plugin.version, 200),
+        code=plugin.code(),
+    )
 
 
 def read_host() -> Host:

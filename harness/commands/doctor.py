@@ -11,6 +11,7 @@ import typer
 
 from harness.base.provenance import PACKAGES, read_host, version_of
 from harness.base.remedies import PAGE_REMEDY, RUN_REMEDY, SERVE_REMEDY, TORCH_REMEDY
+from harness.commands.plugin_states import PluginState, installed_plugins
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,12 @@ class Health:
     blas_threads: int | None
     packages: dict[str, str]
     models: dict[str, str]
+    plugins: tuple[PluginState, ...]
     needs: tuple[Need, ...]
 
 
 def command(json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
-    """Show platform, device, BLAS, versions and models, and what is missing for which command."""
+    """Show platform, device, BLAS, versions, models and plug-ins, and what is missing for which command."""
     health = examine()
     if json_output:
         print(json.dumps(asdict(health), indent=1))
@@ -50,6 +52,8 @@ def command(json_output: Annotated[bool, typer.Option("--json", help="Print one 
     for label, shown in (("package", health.packages), ("model", health.models)):
         for name, state in shown.items():
             print(f"{label:<12} {name}: {state}")
+    for plugin in health.plugins:
+        print(f"{'plug-in':<12} {plugin.line}")
     for need in health.needs:
         print(f"{'ok' if not need.remedy else 'MISSING':<12} {need.command}: {need.needs}{_hint(need)}")
 
@@ -70,6 +74,7 @@ def examine() -> Health:
         blas_threads=threads,
         packages={name: version_of(name) or "not installed" for name in PACKAGES},
         models=models,
+        plugins=installed_plugins(),
         needs=tuple(_needs(models)),
     )
 

@@ -58,22 +58,32 @@ class Session(Protocol):
 
 
 @dataclass(frozen=True)
-class SessionStats:
-    """What happened in a session, counted where it happened.
+class SessionCounts:
+    """What happened in a session, counted where it happened; None for what an engine does not count.
 
     `restored_positions` and `evicted_positions` count (layer, position) pairs. `restoration_s` and `aux_s` are
     seconds inside `prefill` that are not prefill proper. K/V bytes are summed from the arrays now resident;
     `drafter_bytes` of them are the context of a drafter. `round_trip` is of an engine that another process runs.
     """
 
-    restored_positions: int
-    evicted_positions: int
+    restored_positions: int | None
+    evicted_positions: int | None
     restoration_s: float
     aux_s: float
-    kv_bytes: int
-    fallbacks: tuple[str, ...]
+    kv_bytes: int | None
+    fallbacks: tuple[str, ...] | None
     drafter_bytes: int = 0
     round_trip: RoundTrip | None = None
+
+
+@dataclass(frozen=True)
+class SessionStats(SessionCounts):
+    """The same of an engine that counts everything, as all of K3's do."""
+
+    restored_positions: int
+    evicted_positions: int
+    kv_bytes: int
+    fallbacks: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -104,9 +114,9 @@ class Engine(Protocol):
         """Yield blocks after the first token; each block is evaluated when it is yielded."""
         ...
 
-    def stats(self, session: Session) -> SessionStats:
+    def stats(self, session: Session) -> SessionCounts:
         """What was counted so far; callable after prefill and after decode. Evaluates nothing and waits for nothing:
-        it is called while decode's clock runs."""
+        it is called while decode's clock runs. What is not counted withholds the claims that rest on it."""
         ...
 
 
@@ -139,6 +149,10 @@ class AppendingEngine(Engine, Protocol):
         Raises:
             EngineError: a bound depends on where the prompt ends.
         """
+        ...
+
+    def stats(self, session: Session) -> SessionStats:
+        """As of any engine, with everything counted: limits of a server rest on it."""
         ...
 
     def held(self, session: Session) -> Held:

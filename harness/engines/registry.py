@@ -1,36 +1,23 @@
 """From the name of an engine to the engine. Names resolve late, so that listing them loads no MLX.
 
 Which engines there are stands in `reports.engines`. The file that builds one is named after it: `fused-carry` is
-`FusedCarryEngine` in `harness/engines/mlx/engines/fused_carry.py`. One of another package says where it is.
+`FusedCarryEngine` in `harness/engines/mlx/engines/fused_carry.py`. One of another package says where it is, to
+`register`, by itself or as a plug-in.
 """
 
 import importlib
+from typing import cast
 
-from harness.base.errors import UsageError
+from harness.base.errors import EngineError, UsageError
 from harness.base.nearest import unknown
 from harness.engines.base import Engine, LoadedVerifier
-from harness.engines.spec import REMOTE, EngineSettings, misfit
-from reports import engines
-from reports.engines import ENGINES, EngineKind
+from harness.engines.spec import EngineSettings, misfit
+from reports.engines import ENGINES, REMOTE, built_by, register, registered
+from reports.plugins.entry_points import PluginError, attribute_at
+
+__all__ = ["build", "engine_class", "register", "registered", "remote_engine"]
 
 HOME = "harness.engines.mlx.engines"
-
-_elsewhere: dict[str, str] = {}
-
-
-def register(kind: EngineKind, built_by: str) -> None:
-    """Add an engine of another package; `built_by` is the `package.module:Class` that is called as `build` does.
-
-    Raises:
-        ValueError: its name or its decode loop is another engine's.
-    """
-    engines.register(kind)
-    _elsewhere[kind.name] = built_by
-
-
-def registered() -> tuple[tuple[EngineKind, str], ...]:
-    """The engines of other packages, as `register` takes them: a process that is started anew knows none."""
-    return tuple((ENGINES[name], built_by) for name, built_by in _elsewhere.items())
 
 
 def build(name: str, verifier: LoadedVerifier, settings: EngineSettings) -> Engine:
@@ -65,9 +52,17 @@ def remote_engine(verifier: LoadedVerifier, settings: EngineSettings) -> Engine:
 
 
 def engine_class(name: str) -> type:
-    """The class that builds a known engine."""
+    """The class that builds a known engine.
+
+    Raises:
+        EngineError: another package's cannot be imported.
+    """
+    elsewhere = built_by(name)
+    if elsewhere is not None:
+        try:
+            return cast(type, attribute_at(elsewhere))
+        except PluginError as error:
+            raise EngineError(f"engine {name}: {error}") from error
     words = name.split("-")
-    path = _elsewhere.get(name, f"{HOME}.{'_'.join(words)}:{''.join(map(str.capitalize, words))}Engine")
-    module, _, attribute = path.partition(":")
-    found: type = getattr(importlib.import_module(module), attribute)
-    return found
+    module = importlib.import_module(f"{HOME}.{'_'.join(words)}")
+    return cast(type, getattr(module, f"{''.join(map(str.capitalize, words))}Engine"))

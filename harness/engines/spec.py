@@ -1,13 +1,13 @@
 """What is asked of an engine, declared once: a preset's arm is made of these records, an engine is built from them."""
 
-from collections.abc import Collection
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
 from harness.base.nearest import unknown
 from reports.drafters import DRAFTERS, Bits, DrafterKind
-from reports.engines import ENGINES, EngineKind
+from reports.engines import ENGINES, REMOTE, EngineKind
+from reports.plugins.vocabulary import Vocabulary
 from reports.records.kv_memory import LayerKind
 from reports.records.record import Record
 from reports.restorations import RESTORATIONS, RestorationMode
@@ -23,28 +23,18 @@ LAYER_NAMES = ("none", *get_args(LayerKind))
 """Layers named all at once: none of them, or all of a type."""
 
 
-def one_of(what: str, choices: Collection[str]) -> AfterValidator:
-    """A name is one of `choices`, as they are when it is checked."""
+def one_of(what: str, choices: Vocabulary[Any], *others: str) -> AfterValidator:
+    """A name is one of `choices`, as they are when it is checked, or of `others`."""
 
     def check(name: str) -> str:
-        if name not in choices:
-            raise ValueError(unknown(what, name, choices))
+        if name not in others and name not in choices:
+            raise ValueError(choices.problem(name) or unknown(what, name, (*choices, *others)))
         return name
 
     return AfterValidator(check)
 
 
-REMOTE = "remote"
-"""An arm that another process runs. Its rows carry the engine that the server says it runs."""
-
-
-def _engine(name: str) -> str:
-    if name not in ENGINES and name != REMOTE:
-        raise ValueError(unknown("engine", name, (*ENGINES, REMOTE)))
-    return name
-
-
-EngineName = Annotated[str, AfterValidator(_engine)]
+EngineName = Annotated[str, one_of("engine", ENGINES, REMOTE)]
 
 
 class RemoteSpec(Record):

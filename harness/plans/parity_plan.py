@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from harness.base.errors import UsageError
 from harness.plans.plan import Plan, PlannedArm
 from harness.plans.preset import LoadedPreset, ParityPreset
-from reports.drafters import RECORDED
+from reports.drafters import DRAFTERS, RECORDED
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ def plan_parity(loaded: LoadedPreset) -> ParityPlan:
     """Check a parity preset as a whole.
 
     Raises:
-        UsageError: both sides are the same runtime, whose agreement shows nothing, or the candidate is a recording.
+        UsageError: both sides are the same runtime, whose agreement shows nothing, or of two drafters, or the candidate
+            is a recording.
     """
     plan = ParityPlan(loaded)
     preset = plan.preset
@@ -40,4 +41,10 @@ def plan_parity(loaded: LoadedPreset) -> ParityPlan:
         raise UsageError(f"preset {preset.name}: candidate: a recording drafts nothing; only a reference is recorded")
     if preset.reference.kind == preset.candidate.kind:
         raise UsageError(f"preset {preset.name}: reference and candidate are both {preset.candidate.kind}; use two")
+    names = {
+        side.kind: DRAFTERS[side.kind].name for side in (preset.candidate, preset.reference) if side.kind in DRAFTERS
+    }
+    if len(set(names.values())) > 1:
+        shown = " and ".join(f"{kind} of {name}" for kind, name in names.items())
+        raise UsageError(f"preset {preset.name}: reference and candidate are runtimes of two drafters: {shown}")
     return plan

@@ -5,9 +5,9 @@ from typing import Any
 
 from harness.base.errors import UsageError
 from harness.base.provenance import anonymous_setting
-from harness.engines.spec import REMOTE, DrafterSpec, RestorationSpec, misfit
+from harness.engines.spec import DrafterSpec, RestorationSpec, misfit
 from harness.plans.preset import ArmSpec, BasePreset, LoadedPreset, TimedPreset
-from reports.engines import ENGINES, NATIVE_BASELINE, ORACLE
+from reports.engines import ENGINES, NATIVE_BASELINE, ORACLE, REMOTE
 from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.records.measurement import PromptSet, Role
 from reports.records.plan import PresetInfo, Run

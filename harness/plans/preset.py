@@ -1,18 +1,25 @@
 """Presets as records, one class a kind: what every run needs, what a timed run needs, and what each kind asks."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from harness.engines.spec import DrafterSpec, Dtype, EngineName, ModelName, RemoteSpec, RestorationSpec, one_of
-from reports.drafters import DFLASH, DFLASH_TORCH, DRAFTERS, PYTHON, RECORDED
+from harness.base.nearest import unknown
+from harness.engines.spec import DrafterSpec, Dtype, EngineName, ModelName, RemoteSpec, RestorationSpec
+from reports.drafters import DFLASH, DFLASH_TORCH, DRAFTERS, PYTHON, RECORDED, loaded_by
+from reports.engines import built_by
+from reports.plugins.entry_points import Group, Plugin, PluginError, find, of_group
 from reports.records.plan import MOST_PROCESSES, Stopping
 from reports.records.record import Record
 from workloads.documents import Part
 from workloads.niah_prose import Asked
 
 ArmName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+
+CODE_FORMS = ("synthetic", "stdlib")
+"""What code prompts are made of where no plug-in makes them."""
 
 RESERVED_ARMS = ("oracle", "oracle_again", "needle_free")
 """Arms every run of their kind has; the plan adds them, a preset cannot leave them out."""
@@ -52,10 +59,21 @@ class FilesSpec(Record):
     items: int = Field(12, ge=2, le=56, description="Mean number of items a file shows before the cut")
 
 
-class CodeSpec(FilesSpec):
-    """What is to be continued: synthetic files, modules of the standard library, or prompts of one's own."""
+def _form(form: str) -> str:
+    """One that ships, or a plug-in's."""
+    if form not in CODE_FORMS:
+        try:
+            if find("workloads", form) is None:
+                raise ValueError(unknown("form", form, (*CODE_FORMS, *(one.name for one in of_group("workloads")))))
+        except PluginError as error:
+            raise ValueError(str(error)) from error
+    return form
 
-    form: Literal["synthetic", "stdlib"] = "synthetic"
+
+class CodeSpec(FilesSpec):
+    """What is to be continued: synthetic files, standard library modules, prompts of one's own or a plug-in's."""
+
+    form: Annotated[str, AfterValidator(_form)] = Field("synthetic", description="synthetic, stdlib, or a plug-in's")
     lines: int = Field(40, ge=8, le=2000, description="Of form stdlib: mean number of lines before the cut")
     part: Part = Field("held_out", description="Modules: those no weights of K3's own are trained on, or others")
     prompts: str | None = Field(
@@ -90,6 +108,15 @@ class BasePreset(Record):
     beside: tuple[ArmName, ...] = Field(
         (), max_length=4, description="Presets run before it, their reports beside its own and judged with it"
     )
+
+    def plugins(self) -> tuple[Plugin, ...]:
+        """The plug-ins that take part, once each."""
+        found = (find(group, name) for group, name in dict.fromkeys(self._elsewhere()))
+        return tuple(plugin for plugin in found if plugin is not None)
+
+    def _elsewhere(self) -> Iterator[tuple[Group, str]]:
+        """The engines, drafters and forms of workload that it asks for and that do not ship."""
+        yield from ()
 
     def packages(self) -> frozenset[str]:
         """What must be installed for it."""
@@ -145,6 +172,13 @@ class TimedPreset(BasePreset):
             return None
         return Stopping(width=self.until_width, first=self.processes, most=self.most_processes, budget_s=self.budget_s)
 
+    def _elsewhere(self) -> Iterator[tuple[Group, str]]:
+        for arm in self.arms:
+            if built_by(arm.engine) is not None:
+                yield "engines", arm.engine
+            if arm.drafter is not None and loaded_by(arm.drafter.kind) is not None:
+                yield "drafters", arm.drafter.kind
+
     def packages(self) -> frozenset[str]:
         """Those of the drafters' runtimes, too."""
         drafters = [arm.drafter.is_a for arm in self.arms if arm.drafter is not None]
@@ -174,14 +208,24 @@ class CodePreset(TimedPreset):
     kind: Literal["code"]
     workload: CodeSpec = CodeSpec()
 
+    def _elsewhere(self) -> Iterator[tuple[Group, str]]:
+        yield from super()._elsewhere()
+        if self.workload.form not in CODE_FORMS:
+            yield "workloads", self.workload.form
 
-RUNTIMES = (*(kind.kind for kind in DRAFTERS.values() if kind.name == DFLASH.name), RECORDED)
+
+def _runtime(kind: str) -> str:
+    """A drafter with a reference, or a recording of one."""
+    if kind != RECORDED and not (kind in DRAFTERS and DRAFTERS[kind].port):
+        ported = [name for name, known in DRAFTERS.items() if known.port and not known.chooses]
+        raise ValueError(DRAFTERS.problem(kind) or unknown("runtime", kind, (*ported, RECORDED)))
+    return kind
 
 
 class RuntimeSpec(Record):
-    """A runtime of a DFlash drafter, and the type it computes in; `recorded`: what ships of PyTorch's proposals."""
+    """A runtime of a drafter, and the type it computes in; `recorded`: what ships of PyTorch's proposals."""
 
-    kind: Annotated[str, one_of("runtime", RUNTIMES)]
+    kind: Annotated[str, AfterValidator(_runtime)]
     dtype: Dtype = "float32"
 
 
@@ -189,12 +233,17 @@ class ParityPreset(BasePreset):
     """Two runtimes of one drafter, proposing from the same contexts. The candidate decides which contexts come next."""
 
     kind: Literal["parity"]
-    drafter: ModelName = Field(description="The DFlash checkpoint, named as `model` is")
+    drafter: ModelName = Field(description="The drafter's checkpoint, named as `model` is")
     candidate: RuntimeSpec = RuntimeSpec(kind=DFLASH.kind)
     reference: RuntimeSpec = RuntimeSpec(kind=DFLASH_TORCH.kind)
     block_size: int = Field(8, ge=2, le=64)
     blocks: int = Field(8, ge=1, le=256, description="Blocks compared after every prompt")
     workload: FilesSpec = FilesSpec()
+
+    def _elsewhere(self) -> Iterator[tuple[Group, str]]:
+        for kind in (self.candidate.kind, self.reference.kind):
+            if loaded_by(kind) is not None:
+                yield "drafters", kind
 
     def drafter_as(self, side: RuntimeSpec) -> DrafterSpec:
         """The drafter as one side computes it."""

@@ -7,7 +7,8 @@ from harness.models.model_text import ModelText
 from harness.plans.codec_preset import CodecPlan
 from harness.plans.parity_plan import ParityPlan
 from harness.plans.plan import Plan, RunPlan
-from harness.plans.preset import BasePreset, CodePreset, NiahPreset
+from harness.plans.preset import CODE_FORMS, BasePreset, CodePreset, NiahPreset
+from reports.plugins.entry_points import PluginError
 from workloads.base import Prompt, PromptStyle, Workload
 from workloads.code import Code
 from workloads.code_stdlib import StdlibCode
@@ -15,6 +16,7 @@ from workloads.codec_prompts import CodecPrompts
 from workloads.niah import Niah
 from workloads.niah_prose import ProseNiah
 from workloads.own_prompts import OwnPrompts
+from workloads.plugin_prompts import plugin_prompts
 
 
 def workload_of(plan: Plan, text: ModelText) -> Workload:
@@ -53,6 +55,11 @@ def _code(preset: CodePreset) -> Workload:
         return own_prompts(preset, asked.prompts)
     if asked.form == "stdlib":
         return StdlibCode(lines=asked.lines, samples=preset.samples, seed=preset.seed, part=asked.part)
+    if asked.form not in CODE_FORMS:
+        try:
+            return plugin_prompts(asked.form, preset.samples, preset.seed)
+        except PluginError as error:
+            raise UsageError(f"workload.form: {error}") from error
     return Code(items=asked.items, samples=preset.samples, seed=preset.seed)
 
 

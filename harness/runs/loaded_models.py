@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harness.base.errors import ModelError
 from harness.engines.base import Engine
 from harness.engines.cache_formula import cache_table
+from harness.engines.others import others_faults
 from harness.engines.registry import build
 from harness.engines.spec import EngineSettings
 from harness.models.model_text import ModelText
@@ -48,7 +49,8 @@ class LoadedModels:
         settings = EngineSettings(
             prefill_chunk=prefill_chunk, restoration=spec, drafter=spec.drafter, remote=spec.remote
         )
-        return build(arm.spec.engine, self.verifier, settings)
+        with others_faults(spec):
+            return build(spec.engine, self.verifier, settings)
 
     def parity(self, preset: ParityPreset, prompts: Sequence[Sequence[int]], compared: Compared) -> ParityResult:
         """What both runtimes of the preset's drafter propose after these prompts; `compared` is told each one done.

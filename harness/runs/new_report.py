@@ -29,7 +29,9 @@ def new_report(
         report_id=f"{plan.preset.name}-{plan_digest[7:19]}-{stamp}",
         created_at=created,
         preset=plan.preset_info(),
-        provenance=read_provenance(loaded.models, loaded.device, loaded.blas, loaded.blas_threads),
+        provenance=read_provenance(
+            loaded.models, loaded.device, loaded.blas, loaded.blas_threads, plan.preset.plugins()
+        ),
         workload=WorkloadInfo(
             name=workload.name,
             form=workload.form,

@@ -13,6 +13,7 @@ from harness.base.pauses import PauseWatch, watching
 from harness.base.progress import Progress
 from harness.base.provenance import MachineWatch
 from harness.engines.base import Block, DecodeLimit, Engine, ServedEngine
+from harness.engines.others import others_faults
 from harness.engines.speculation import speculation
 from harness.models.model_text import stop_rules
 from harness.plans.plan import ArmPlan, RunPlan
@@ -195,6 +196,11 @@ def _measure(prepared: Prepared, one: Run, order: int | None, limit: DecodeLimit
     every arm alike; it reads shapes and sums, and no engine waits for anything there.
     """
     arm = prepared.arm(one.arm)
+    with others_faults(arm.spec):
+        return _row(prepared, arm, one, order, limit)
+
+
+def _row(prepared: Prepared, arm: ArmPlan, one: Run, order: int | None, limit: DecodeLimit) -> Measurement:
     prompt, engine = prepared.prompts[(arm.prompt_set, one.sample)], prepared.engines[one.arm]
     prepared.loaded.reset_peak()
     start = now()
@@ -220,7 +226,7 @@ def _measure(prepared: Prepared, one: Run, order: int | None, limit: DecodeLimit
         text=text,
         correct=prompt.scored(text),
         stop_reason=_stop_reason(tokens, limit),
-        restoration_active=after_prefill.restored_positions > 0,
+        restoration_active=None if after_prefill.restored_positions is None else after_prefill.restored_positions > 0,
         restored_positions=stats.restored_positions,
         evicted_positions=stats.evicted_positions,
         restoration_s=to_nanoseconds(after_prefill.restoration_s),

@@ -15,7 +15,7 @@ from harness.runs.fresh_process import in_fresh_process
 from harness.runs.journal import read_journal
 from harness.runs.measured_report import measured_report, runs
 from harness.runs.timed_process import run_process
-from reports.engines import ENGINES, EngineKind
+from reports.engines import ENGINES, EngineEntry
 from reports.report import Report
 
 
@@ -53,10 +53,8 @@ def _left(plan: RunPlan, out: Path) -> list[int]:
     return [*(one for one in range(last) if not done.issuperset(plan.runs_of(one))), last]
 
 
-def _run_process(
-    others: Sequence[tuple[EngineKind, str]], plan: RunPlan, out: Path, process: int, progress: Progress
-) -> None:
-    for kind, built_by in others:
-        if kind.name not in ENGINES:
-            register(kind, built_by)
+def _run_process(others: Sequence[EngineEntry], plan: RunPlan, out: Path, process: int, progress: Progress) -> None:
+    for other in others:
+        if other.kind.name not in ENGINES:
+            register(other.kind, other.built_by)
     run_process(plan, out, process, progress)

@@ -22,13 +22,13 @@ def command(
     what a word means."""
     from gate.explain.glossary import find_word, words
     from gate.explain.story import claim_story, rule_story
-    from gate.judging.rule_set import all_rules, find_rule
+    from gate.judging.rule_set import find_rule, known_rules
     from gate.rulebook.claim_kinds import CLAIM_KINDS, kind_of_claim
     from gate.rulebook.retired_codes import RETIRED_CODES
 
     code = " ".join(asked)
     wanted = code.strip().upper()
-    rule, kind = find_rule(wanted), kind_of_claim(code)
+    rule, kind = find_rule(wanted) or find_rule(code.strip()), kind_of_claim(code)
     if not wanted:
         raise UsageError("which rule or claim? see `k3 gate rules` and `k3 gate claims`")
     if rule is not None:
@@ -44,7 +44,7 @@ def command(
     elif wanted in RETIRED_CODES:
         print(f"{wanted}: retired. {RETIRED_CODES[wanted]}")
     else:
-        names = [*(each.code for each in all_rules()), *CLAIM_KINDS, *(each.term for each in words())]
+        names = [*(each.code for each in known_rules()), *CLAIM_KINDS, *(each.term for each in words())]
         begun = [name for name in names if name.upper().startswith(wanted)][:5]
         near = ", ".join(begun) or nearest(wanted, names)
         hint = f"did you mean {near}?" if near else "see `k3 gate rules`, `k3 gate claims` and docs/glossary.md"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from harness.commands.plugin_states import used_plugins
 from harness.models.to_fetch import fetches_of
 from harness.plans.plan import Plan
 from harness.plans.preset import TimedPreset
@@ -41,6 +42,7 @@ def _document(plan: Plan, needs: tuple[Requirement, ...]) -> dict[str, Any]:
         "runs": sum(arm.runs for arm in arms),
         "too_small_for_a_ratio": list(too_small(plan)),
         **_takes(plan),
+        "plugins": [asdict(plugin) for plugin in used_plugins(plan.preset.plugins())],
         "needs": [{"what": need.what, "missing": bool(need.problem), "problem": need.problem} for need in needs],
     }
 
@@ -83,6 +85,8 @@ def _print_text(plan: Plan, needs: tuple[Requirement, ...]) -> None:
             print(f"takes {takes[key]:g} {words}")
     for command in takes["fetch"]:
         print(f"fetch: {command}")
+    for plugin in used_plugins(preset.plugins()):
+        print(f"plug-in {plugin.line}")
     for need in needs:
         state = f"MISSING {need.what}: {need.problem}{BY_ITSELF * need.fetched}" if need.problem else f"ok {need.what}"
         print(state)

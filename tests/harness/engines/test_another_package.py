@@ -43,7 +43,7 @@ label = "native_ar_baseline"
 def registered() -> Iterator[None]:
     registry.register(ENGINE, BUILT_BY)  # the one entry
     yield
-    del engines._known[ENGINE.name], registry._elsewhere[ENGINE.name]
+    del engines._known[ENGINE.name], engines._elsewhere[ENGINE.name]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from harness.base.errors import UsageError
+from harness.base.errors import EngineError, UsageError
 from harness.engines.mlx.drafters.base import Drafter
 from harness.engines.mlx.drafters.combined import CombinedDrafter
 from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
@@ -14,7 +14,8 @@ from harness.engines.mlx.drafters.shuffled import ShuffledDrafter
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.spec import DrafterSpec
 from harness.models.resolve import ResolvedModel, resolve
-from reports.drafters import COMBINED, DFLASH, DFLASH_TORCH, SMALL_MODEL
+from reports.drafters import COMBINED, DFLASH, DFLASH_TORCH, SMALL_MODEL, loaded_by
+from reports.plugins.entry_points import PluginError, attribute_at
 
 PREFILL_CHUNK = 512
 
@@ -25,19 +26,34 @@ def load_drafter(spec: DrafterSpec, verifier: Verifier) -> Drafter:
     Raises:
         UsageError: blocks longer than it was trained for.
         ModelError: the model is missing, damaged or of no kind that can draft.
-        EngineError: it does not fit this verifier.
+        EngineError: it does not fit this verifier, or another package's cannot be imported.
     """
-    drafter = NgramDrafter() if spec.model is None else _shared(spec, resolve(spec.model), verifier)
+    drafter = _shared(spec, resolve(spec.model), verifier) if spec.model is not None else _weightless(spec, verifier)
     if spec.shuffle_seed is None:
         return drafter
     return ShuffledDrafter(drafter, verifier.architecture.vocab, spec.shuffle_seed)
+
+
+def _weightless(spec: DrafterSpec, verifier: Verifier) -> Drafter:
+    loader = _loader_elsewhere(spec.kind)
+    return NgramDrafter() if loader is None else loader(spec, None, verifier)
+
+
+def _loader_elsewhere(kind: str) -> Callable[[DrafterSpec, ResolvedModel | None, Verifier], Drafter] | None:
+    """What loads a kind of another package; none for one of ours."""
+    path = loaded_by(kind)
+    try:
+        return None if path is None else attribute_at(path)
+    except PluginError as error:
+        raise EngineError(f"drafter {kind}: {error}") from error
 
 
 def _shared(spec: DrafterSpec, resolved: ResolvedModel, verifier: Verifier) -> Drafter:
     """The drafter as loaded for another arm of this verifier, else loaded now: between streams it has no state."""
     key = (spec.kind, str(resolved.folder), resolved.weights, spec.dtype, spec.bits)
     if key not in verifier.drafters:
-        verifier.drafters[key] = LOADERS[spec.kind](spec, resolved, verifier)
+        loader = _loader_elsewhere(spec.kind) or LOADERS[spec.kind]
+        verifier.drafters[key] = loader(spec, resolved, verifier)
     drafter: Drafter = verifier.drafters[key]
     trained = getattr(drafter, "trained_block_size", None)
     if trained is not None and spec.block_size > trained:
