@@ -101,7 +101,8 @@ class Dispatch(Generic[W]):
         if begun < self._look_at:
             return
         try:
-            there = self.client.scheduler_info(n_workers=-1)["workers"]
+            # Not `scheduler_info`: what it returns is a cache that a poll beside it empties of workers now and then.
+            there = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
         except (OSError, TimeoutError) as error:
             raise CannotRunError("the scheduler is gone; what came back is kept: the same command goes on") from error
         for address in self._known - there.keys():
