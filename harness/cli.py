@@ -77,6 +77,24 @@ COMMANDS: dict[str, Command | Group] = {
             ),
         },
     ),
+    "attest": Group(
+        "Sign what the gate says of a report, and see who signed it.",
+        {
+            "keygen": Command(
+                "harness.commands.attest.keygen",
+                "Write a new Ed25519 key, which only you may read, and its public key beside it; print the key's id.",
+            ),
+            "sign": Command(
+                "harness.commands.attest.sign",
+                "Judge reports, and sign what the gate says of each: an envelope REPORT.dsse beside it.",
+            ),
+            "verify": Command(
+                "harness.commands.attest.verify",
+                "Check the envelopes beside reports: signature, file, and that this gate says the same. Exit 2 if one "
+                "fails.",
+            ),
+        },
+    ),
     "report": Group(
         "Show, compare, convert and import reports.",
         {
@@ -190,9 +208,24 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit(0)
 
 
+def _leave_out(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        from harness.runs.run_ledger.opt_out import leaving_out
+
+        context.with_resource(leaving_out())
+
+
 def options(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+    no_ledger: Annotated[
+        bool,
+        typer.Option(
+            "--no-ledger",
+            help="Leave this run out of the run ledger (docs/run-ledger.md); the report says so.",
+            callback=_leave_out,
+        ),
     ] = False,
 ) -> None:
     """Measure LLM inference engines, and print only the headlines that the measurements carry.

@@ -18,7 +18,7 @@ from reports.records.drafter_parity import ParityResult
 from reports.records.kv_memory import MemoryTable
 from reports.records.measurement import Arm
 from reports.records.plan import PlanInfo, PresetInfo, WorkloadInfo
-from reports.records.provenance import MachineReading, Provenance
+from reports.records.provenance import MachineReading, Provenance, RunLedger
 from reports.records.record import Digest, Name, Record
 from reports.records.verdict import GateBlock
 from reports.untrusted.files import RefusedFileError, read_bounded
@@ -62,6 +62,7 @@ class Report(Record):
     machine: tuple[MachineReading, ...] | None = Field(
         None, description="Before and after every process of a timed run; none if nobody looked"
     )
+    run_ledger: RunLedger | None = Field(None, description="Which runs of the plan came before; none before K3 kept it")
     arms: tuple[Arm, ...] = ()
     memory: MemoryTable | None = None
     parity: ParityResult | None = None

@@ -1,7 +1,11 @@
 """No test depends on the clock: hypothesis sets no deadline. Tests that need PyTorch are left out by a marker alone.
-JUnit results tell the commit they are of, and what ran them, so that `k3 tests` need not be told."""
+JUnit results tell the commit they are of, and what ran them, so that `k3 tests` need not be told. Every test has a run
+ledger of its own, which no earlier one has written into, and the user's is out of reach."""
 
+import os
 import subprocess
+import tempfile
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,8 @@ from hypothesis import settings
 settings.register_profile("k3", deadline=None)
 settings.load_profile("k3")
 
+LEDGERS = tempfile.TemporaryDirectory(prefix="k3-tests-state-")
+NUMBERS = count()
 TORCH_MODULE = "pytestmark = pytest.mark.torch"
 
 
@@ -19,6 +25,22 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if "not torch" in config.option.markexpr and collection_path.match("test_*.py"):
         return True if TORCH_MODULE in collection_path.read_text(encoding="utf-8").splitlines() else None
     return None
+
+
+def pytest_configure() -> None:
+    """Before a module is imported that runs something."""
+    _own_ledger()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Before the fixtures of a test, which may run something, too."""
+    _own_ledger()
+
+
+def _own_ledger() -> None:
+    os.environ["K3_STATE"] = f"{LEDGERS.name}/{next(NUMBERS)}"
+    os.environ.pop("K3_NO_LEDGER", None)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

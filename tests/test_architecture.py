@@ -73,7 +73,7 @@ def test_light_commands_load_nothing_heavy(arguments: list[str]) -> None:
         "from harness.cli import run\n"
         "with contextlib.redirect_stdout(io.StringIO()):\n"
         "    code = run(sys.argv[1:])\n"
-        f"print(code, sorted(set(sys.modules) & {HEAVY | {'pandas'}!r}))\n"
+        f"print(code, sorted(set(sys.modules) & {HEAVY | {'pandas', 'cryptography'}!r}))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, cwd=ROOT, check=True

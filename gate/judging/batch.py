@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gate.judging.beside.other_runs import RunFinder
 from gate.judging.judge_evidence import judge_evidence
 from gate.judging.judged_file import JudgedFile
 from gate.judging.retractions_in_force import RetractionFinder
@@ -32,7 +33,8 @@ class JudgedEvidence:
 
 
 class Judge:
-    """Judges files in the light of what lies near them: what was retracted, and whose parity was shown.
+    """Judges files in the light of what lies near them: what was retracted, whose parity was shown, and which other
+    runs of their plans are there.
 
     A drafter's parity counts if an admissible parity report of the same weights lies in the folder of the judged
     file, or was handed to `know`.
@@ -47,6 +49,11 @@ class Judge:
         self._retractions = RetractionFinder(tops, named)
         self._known: frozenset[str] = frozenset()
         self._folders: dict[Path, frozenset[str]] = {}
+        self._runs = RunFinder()
+
+    def together(self, paths: Sequence[Path]) -> None:
+        """These files are judged together, so that each may stand for a run of another one's plan."""
+        self._runs.judged_with(paths)
 
     def know(self, parity: frozenset[str]) -> None:
         """Take the parity of these drafter weights as shown."""
@@ -64,7 +71,10 @@ class Judge:
         return self._judge(first.evidence, self._known | self.parity_in(path.parent))
 
     def _judge(self, evidence: Evidence, parity: frozenset[str]) -> JudgedEvidence:
-        return JudgedEvidence(evidence, judge_evidence(evidence, self._retractions.in_force(evidence.path), parity))
+        retractions = self._retractions.in_force(evidence.path)
+        judged = judge_evidence(evidence, retractions, parity)
+        selected = self._runs.selected(evidence, retractions)
+        return JudgedEvidence(evidence, judged.barred(selected) if selected is not None else judged)
 
     def parity_in(self, folder: Path) -> frozenset[str]:
         """What the parity reports directly in `folder` show; every folder is looked through once."""
@@ -96,6 +106,7 @@ def judge_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> list[Judge
     """
     judge = Judge(paths, named)
     found = find_files(paths)
+    judge.together(found)
     files = []
     for path in found:
         read = judge.read(path)
@@ -125,6 +136,7 @@ def iterate_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator
     """
     judge = Judge(paths, named)
     found = find_files(paths)
+    judge.together(found)
     for path in found:
         judge.know(judge.read(path).parity)
     yield from (judge.read(path) for path in found)

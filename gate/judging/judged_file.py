@@ -1,7 +1,7 @@
 """One judged file: what every output format prints of it. Small, so that thousands can be kept."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gate.judging.judge import NOTHING_SAID, Headline, JudgedClaim
 from gate.judging.reasons import Reason
@@ -47,6 +47,16 @@ class JudgedFile:
         against itself, a codec that is worth nothing): it is not withheld, either."""
         silent = self.verdict in NOTHING_SAID
         return tuple(claim for claim in self.claims if silent or claim.status == "withheld")
+
+    def barred(self, violation: Violation) -> "JudgedFile":
+        """The same with a violation from outside its rows, which stands in the way of all of its claims."""
+        claims = tuple(
+            claim.replace(status="withheld", withheld_by=tuple(sorted({*claim.withheld_by, violation.code})))
+            for claim in self.claims
+        )
+        verdict = "withheld" if self.verdict == "admissible" else self.verdict
+        violations = (*self.violations, violation.replace(claims=tuple(claim.name for claim in claims)))
+        return replace(self, verdict=verdict, violations=violations, claims=claims, headlines=())
 
     @property
     def fails(self) -> bool:

@@ -1,10 +1,11 @@
 """What a report says about itself, flat: a label and one line of text each, in the order people ask for them."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from reports.content_digest import content_digest
 from reports.records.plan import PlanInfo, WorkloadInfo
-from reports.records.provenance import Host, ModelInfo, Provenance
+from reports.records.provenance import Host, ModelInfo, Provenance, RunLedger
 from reports.report import Report
 from reports.untrusted.one_line import one_line
 
@@ -68,6 +69,8 @@ def _all(report: Report) -> Iterator[tuple[str, object]]:
         yield "recorded reference", f"{recording.digest}, made with {recording.made_with}"
     if report.workload is not None:
         yield from _workload(report.workload)
+    if report.run_ledger is not None:
+        yield "run ledger", _run_ledger(report.run_ledger)
     if report.plan is not None:
         yield from _plan(report.plan)
         yield "warm-ups", _warm_ups(report)
@@ -122,6 +125,21 @@ def _model(model: ModelInfo) -> str:
     if model.recipe is not None:
         parts.append(f"trained on {len(model.recipe.groups)} groups by {model.recipe.generator}")
     return ", ".join(part for part in parts if part is not None)
+
+
+def _run_ledger(ledger: RunLedger) -> str:
+    """Which runs came before this one, and how whole the chain is that says so."""
+    if ledger.state != "recorded":
+        return {"opted_out": "opted out of", "unwritable": "could not be written"}[ledger.state]
+    counts = Counter(run.plan for run in ledger.earlier)
+    parts = [f"{counts['same']} earlier runs of this plan", f"{counts['alike']} of one that is alike"]
+    parts.append(f"{counts['other_code']} by another version of K3")
+    parts.append(f"{ledger.unfinished} without a report")
+    parts += [f"begun {ledger.begun_at.isoformat()}"] if ledger.begun_at is not None else []
+    parts += [f"K3 installed {ledger.installed_at.isoformat()}"] if ledger.installed_at is not None else []
+    parts += [f"{ledger.torn} lines torn"] * bool(ledger.torn)
+    parts += [f"broken in {ledger.broken} places"] * bool(ledger.broken)
+    return ", ".join((*parts, f"{ledger.entries} entries, head {ledger.head}"))
 
 
 def _plan(plan: PlanInfo) -> Iterator[tuple[str, object]]:

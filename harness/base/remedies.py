@@ -1,5 +1,6 @@
 """What to do about a package that is missing, told alike everywhere. K3 is on no index: it is installed from source."""
 
+ATTEST_REMEDY = "pip install '.[attest]' in K3's source folder"
 PAGE_REMEDY = "pip install '.[page]' in K3's source folder"
 RUN_REMEDY = "pip install '.[run]' in K3's source folder, on macOS or Linux"
 SERVE_REMEDY = "pip install '.[serve]' in K3's source folder, on macOS or Linux"
@@ -17,6 +18,8 @@ PAGE_MODULES = ("jinja2", "markupsafe", "matplotlib")
 
 SWEEP_MODULES = ("dask", "distributed")
 """What the extra `sweep` brings."""
+ATTEST_MODULES = ("cryptography",)
+"""What the extra `attest` brings."""
 
 
 def remedy_of(module: str | None) -> str | None:
@@ -24,6 +27,8 @@ def remedy_of(module: str | None) -> str | None:
     top = (module or "").partition(".")[0]
     if top == "torch":
         return TORCH_REMEDY
+    if top in ATTEST_MODULES:
+        return ATTEST_REMEDY
     if top in PAGE_MODULES:
         return PAGE_REMEDY
     if top in SERVE_MODULES:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.base.provenance import PACKAGES, read_host, version_of
-from harness.base.remedies import PAGE_REMEDY, RUN_REMEDY, SERVE_REMEDY, TORCH_REMEDY
+from harness.base.remedies import ATTEST_REMEDY, PAGE_REMEDY, RUN_REMEDY, SERVE_REMEDY, TORCH_REMEDY
 from harness.commands.plugin_states import PluginState, installed_plugins
 
 
@@ -38,6 +38,7 @@ class Health:
     packages: dict[str, str]
     models: dict[str, str]
     plugins: tuple[PluginState, ...]
+    run_ledger: str
     needs: tuple[Need, ...]
 
 
@@ -47,7 +48,7 @@ def command(json_output: Annotated[bool, typer.Option("--json", help="Print one 
     if json_output:
         print(json.dumps(asdict(health), indent=1))
         return
-    for label in ("platform", "chip", "cores", "memory_gib", "python", "device", "blas", "blas_threads"):
+    for label in ("platform", "chip", "cores", "memory_gib", "python", "device", "blas", "blas_threads", "run_ledger"):
         print(f"{label:<12} {getattr(health, label)}")
     for label, shown in (("package", health.packages), ("model", health.models)):
         for name, state in shown.items():
@@ -75,6 +76,7 @@ def examine() -> Health:
         packages={name: version_of(name) or "not installed" for name in PACKAGES},
         models=models,
         plugins=installed_plugins(),
+        run_ledger=_run_ledger(),
         needs=tuple(_needs(models)),
     )
 
@@ -101,6 +103,21 @@ def _models() -> dict[str, str]:
     return shown
 
 
+def _run_ledger() -> str:
+    """Where it is, how long, and how whole."""
+    from harness.runs.run_ledger.history import mends
+    from harness.runs.run_ledger.ledger_file import FILE_NAME, read_ledger, state_folder
+
+    folder = state_folder()
+    try:
+        chain = read_ledger(folder)
+    except OSError as error:
+        return f"{folder / FILE_NAME}: cannot be read ({error.strerror})"
+    torn, broken = mends(chain)
+    tail = f", {len(chain.tail)} bytes at its end that are no line of it" if chain.tail else ""
+    return f"{folder / FILE_NAME}: {len(chain.entries)} entries, {torn} torn, {broken} broken{tail}"
+
+
 def _needs(models: dict[str, str]) -> list[Need]:
     default = models.get("smollm2-135m", "absent")
     return [
@@ -114,6 +131,7 @@ def _needs(models: dict[str, str]) -> list[Need]:
         Need("k3 models verify, of a model without recorded logits", "torch", _module("torch", TORCH_REMEDY)),
         Need("k3 serve, k3 smoke", "grpc", _module("grpc", SERVE_REMEDY)),
         Need("k3 report html, k3 report plot", "matplotlib", _module("matplotlib", PAGE_REMEDY)),
+        Need("k3 attest", "cryptography", _module("cryptography", ATTEST_REMEDY)),
         Need("provenance in a checkout", "git", "" if shutil.which("git") else "install git"),
     ]
 

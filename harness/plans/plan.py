@@ -15,6 +15,9 @@ from reports.records.record import digest_of
 from reports.restorations import RESTORATIONS
 from reports.schedule import ScheduledArm, schedule
 
+RUN_AGAIN = {"name", "title", "beside", "seed", "samples", "repeats", "processes"}
+"""What another run of the same may have otherwise."""
+
 
 @dataclass(frozen=True)
 class ArmPlan:
@@ -72,6 +75,11 @@ class Plan:
     def digest(self, *identities: str) -> str:
         """Digest of everything that decides what is run; `identities` adds what is known later (weights, prompts)."""
         parts = [self.preset.model_dump_json(exclude={"memory_gb", "minutes"}), *identities]
+        return digest_of("\n".join(parts).encode())
+
+    def family(self, *identities: str) -> str:
+        """Digest of what stays the same where the same is run again with other prompts, more of them, or more often."""
+        parts = [self.preset.model_dump_json(exclude=RUN_AGAIN), *identities]
         return digest_of("\n".join(parts).encode())
 
 

@@ -16,6 +16,7 @@ from harness.runs.journal import Journal
 from harness.runs.loaded_models import LoadedModels, load_models
 from harness.runs.measured_report import measured_report
 from harness.runs.new_report import new_report
+from harness.runs.run_ledger.recording import in_ledger
 from reports.journal import MeasuredSample
 from reports.records.codec_rows import ArmSample, CodecArm, CodecSample, KvQuantResult, RefusedArm
 from reports.records.plan import PlanInfo
@@ -38,6 +39,7 @@ class Arms:
     refused: tuple[RefusedArm, ...]
 
 
+@in_ledger
 def run_preset(plan: CodecPlan, out: Path, progress: Progress) -> Report:
     """Measure the codecs of `plan`: the finished report, without claims.
 

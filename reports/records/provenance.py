@@ -103,6 +103,35 @@ class Provenance(Record):
     blas_threads: Count | None = Field(None, description="Threads the BLAS was set to; none where it cannot be asked")
 
 
+class EarlierRun(Record):
+    """A run that ended in a report before this one did, on the same machine."""
+
+    report: Digest
+    plan: Literal["same", "alike", "other_code"] = Field(
+        description="alike: different in seed, samples, repeats, processes or name alone; other_code: the same or "
+        "alike, by another version of K3"
+    )
+    ended_at: AwareDatetime
+
+
+class RunLedger(Record):
+    """What the machine's run ledger said when the run ended: which runs of its plan came before it.
+
+    A chain of lines, each with the digest of the one before it. The file alone cannot show that it was not begun anew;
+    what it can is here: how long it is, when it was begun, and when K3 was installed.
+    """
+
+    state: Literal["recorded", "opted_out", "unwritable"]
+    head: Digest | None = Field(None, description="Of its last line when the run ended")
+    entries: Count | None = Field(None, description="Lines up to there")
+    begun_at: AwareDatetime | None = Field(None, description="Time of its first line")
+    installed_at: AwareDatetime | None = Field(None, description="When this K3 was installed, by the date of its files")
+    torn: Count | None = Field(None, description="Lines that a crash cut short")
+    broken: Count | None = Field(None, description="Places where lines were changed or taken out afterwards")
+    earlier: tuple[EarlierRun, ...] = ()
+    unfinished: Count | None = Field(None, description="Other runs of its preset that were begun and gave no report")
+
+
 class MachineReading(Record):
     """How busy, fast and hot the machine was before or after a process of the run, as far as the system tells."""
 

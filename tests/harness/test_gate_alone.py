@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.remedies import RUN_MODULES
+from harness.base.remedies import ATTEST_MODULES, RUN_MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
 EVIDENCE = str(ROOT / "reports" / "evidence" / "demo.json")
 WITHOUT = f"""
 import sys
-sys.modules |= dict.fromkeys({(*RUN_MODULES, "torch")!r})
+sys.modules |= dict.fromkeys({(*RUN_MODULES, *ATTEST_MODULES, "torch")!r})
 from harness.cli import run
 sys.exit(run(sys.argv[1:]))
 """

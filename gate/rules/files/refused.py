@@ -37,6 +37,18 @@ LEGACY_SCHEMA = outside_rule(
     ),
 )
 
+NOT_ATTESTED = outside_rule(
+    "NOT_ATTESTED",
+    title="A report that nobody who is trusted has signed",
+    catches="Only where `k3 gate check --require-attested KEYS` asks: a report without an envelope beside it, or whose "
+    "envelope is damaged, of another file, signed by no key of KEYS, or says something else than this gate.",
+    why="The gate sees that a report agrees with itself. Who stands for it is said by nobody else.",
+    fix="Get the envelope of whoever measured, or `k3 attest sign` the report yourself if you did.",
+    severity="withheld",
+    example=Example(bad="run.json edited after run.json.dsse was made", good="both as their signer left them"),
+    since=5,
+)
+
 RETRACTED = outside_rule(
     "RETRACTED",
     title="The report or a claim of it was retracted",

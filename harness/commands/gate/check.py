@@ -1,7 +1,8 @@
 """`k3 gate check`: judge reports."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,8 +10,18 @@ from harness.base.errors import CannotRunError
 from harness.commands.gate.printing import Format, Output, Retractions, print_files
 from reports.untrusted.one_line import one_line
 
+if TYPE_CHECKING:
+    from gate.judging.judged_file import JudgedFile
+
 Strict = Annotated[
     bool, typer.Option("--strict", help="Exit 3 if a folder holds files that are no reports, or unfinished runs.")
+]
+
+Attested = Annotated[
+    Path | None,
+    typer.Option(
+        "--require-attested", metavar="KEYS", help="Bar reports that none of these public keys has signed (k3 attest)."
+    ),
 ]
 
 
@@ -19,6 +30,7 @@ def command(
     output: Output = Format.text,
     retractions: Retractions = None,
     strict: Strict = False,
+    require_attested: Attested = None,
 ) -> None:
     """Judge reports. Exit 0: nothing broken; 2: a rule is broken; 3: something that was named could not be judged."""
     from gate.judging.batch import folders_without_reports, judge_paths, not_judged
@@ -26,7 +38,10 @@ def command(
     from reports.retractions import RetractionsError
 
     try:
-        files = judge_paths(paths, retractions or ())
+        if require_attested is None:
+            files = judge_paths(paths, retractions or ())
+        else:
+            files = _attested(paths, retractions or (), require_attested)
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
     print_files(files, output)
@@ -36,6 +51,16 @@ def command(
         empty = folders_without_reports(paths, files)
         _refuse_unjudged([(str(path), "no report in this folder; name the one that holds them") for path in empty])
     raise typer.Exit(code)
+
+
+def _attested(paths: Sequence[Path], retractions: Sequence[Path], keys: Path) -> "list[JudgedFile]":
+    """The judged files; nothing may be said of a report without a trusted signature."""
+    from gate.judging.batch import iterate_paths
+    from harness.attestation.keys import read_trusted_keys
+    from harness.commands.attest.attested import barred_unless_attested
+
+    trusted = read_trusted_keys(keys)
+    return [barred_unless_attested(read, trusted) for read in iterate_paths(paths, retractions)]
 
 
 def _refuse_unjudged(found: list[tuple[str, str]]) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 import harness
 from harness.base.remedies import (
+    ATTEST_MODULES,
+    ATTEST_REMEDY,
     PAGE_MODULES,
     PAGE_REMEDY,
     RUN_MODULES,
@@ -43,7 +45,7 @@ def test_whatever_is_imported_comes_with_the_gate_or_is_told_by_its_extra() -> N
     named = {text.partition(">")[0].partition("[")[0].replace("-", "_") for text in project["dependencies"]}
     known = named | set(sys.stdlib_module_names) | {"harness", "gate", "reports", "workloads"}
     imported = {name for folder in ("harness", "gate", "reports", "workloads") for name in tops(ROOT.parent / folder)}
-    assert imported - known == {*RUN_MODULES, *SERVE_MODULES, *PAGE_MODULES, *SWEEP_MODULES, "torch"}
+    assert imported - known == {*RUN_MODULES, *SERVE_MODULES, *PAGE_MODULES, *SWEEP_MODULES, *ATTEST_MODULES, "torch"}
 
 
 def tops(folder: Path) -> set[str]:
@@ -63,6 +65,7 @@ def tops(folder: Path) -> set[str]:
         ("torch", TORCH_REMEDY),
         ("grpc.aio", SERVE_REMEDY),
         ("distributed.client", SWEEP_REMEDY),
+        ("cryptography.exceptions", ATTEST_REMEDY),
         ("mlxtend", None),
         (None, None),
     ],

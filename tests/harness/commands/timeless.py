@@ -5,7 +5,19 @@ from typing import Any
 from reports.report import Report
 
 OF_ONE_RUN = frozenset(
-    {"report_id", "created_at", "claims", "gate", "argv", "resumes", "warm_ups", "machine", "peak_bytes", "seconds"}
+    {
+        "report_id",
+        "created_at",
+        "claims",
+        "gate",
+        "argv",
+        "resumes",
+        "warm_ups",
+        "machine",
+        "peak_bytes",
+        "seconds",
+        "run_ledger",
+    }
 )
 
 

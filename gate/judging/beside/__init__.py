@@ -1,0 +1,1 @@
+"""What lies beside a judged file and counts for it."""

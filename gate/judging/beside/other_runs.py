@@ -1,0 +1,61 @@
+"""Which runs of a report's plan came before it, and whether their reports can be seen where it is judged."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from gate.rules.claims.selected_run import RUN_SELECTED
+from reports.reading import Evidence, read_evidence
+from reports.records.verdict import Violation
+from reports.report import Report
+from reports.retractions import Retraction
+
+SHOWN = 3
+"""Digests of runs that a message names."""
+
+
+class RunFinder:
+    """Looks for the reports of earlier runs; every folder is looked through once, and only if a report names some."""
+
+    def __init__(self) -> None:
+        self._judged: Sequence[Path] = ()
+        self._folders: dict[Path, frozenset[str]] = {}
+        self._found: frozenset[str] | None = None
+
+    def judged_with(self, paths: Sequence[Path]) -> None:
+        """These are judged together: each may stand for a run of another one's plan."""
+        self._judged = paths
+
+    def selected(self, evidence: Evidence, retractions: Sequence[Retraction]) -> Violation | None:
+        """What is wrong if earlier runs of the report's plan cannot be seen; none if all can, or there are none."""
+        report = evidence.outcome
+        ledger = report.run_ledger if isinstance(report, Report) else None
+        earlier = [run for run in (ledger.earlier if ledger is not None else ()) if run.plan != "other_code"]
+        if not earlier:
+            return None
+        named = {entry.digest for entry in retractions}
+        unseen = [run.report for run in earlier if run.report not in named | self._seen(evidence.path.parent)]
+        if not unseen:
+            return None
+        more = f" and {len(unseen) - SHOWN} more" if unseen[SHOWN:] else ""
+        shown = ", ".join(digest[:19] for digest in unseen[:SHOWN])
+        return Violation(
+            code=RUN_SELECTED.code,
+            message="run_ledger.earlier: of the runs of this plan that ended in reports before this one did "
+            f"({len(earlier)}), {len(unseen)} cannot be seen here: {shown}{more}",
+            field="run_ledger.earlier",
+            found=f"{len(unseen)} unseen",
+            allowed="0 unseen",
+        )
+
+    def _seen(self, folder: Path) -> frozenset[str]:
+        """Digests of the reports directly in `folder`, and of all that are judged together."""
+        if folder not in self._folders:
+            self._folders[folder] = _digests_of(sorted(folder.glob("*.json")))
+        if self._found is None:
+            self._found = _digests_of(self._judged)
+        return self._folders[folder] | self._found
+
+
+def _digests_of(paths: Iterable[Path]) -> frozenset[str]:
+    found = map(read_evidence, paths)
+    return frozenset(one.digest for one in found if isinstance(one.outcome, Report) and one.digest is not None)
