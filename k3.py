@@ -41,7 +41,7 @@ from reports.report import Imported, Report, ReportError, load_report, write_rep
 from workloads.base import Prompt, Tokenizer, Turn, Workload
 
 if TYPE_CHECKING:
-    from harness.engines.mlx.drafters.base import Draft, DraftCounters, Drafter
+    from harness.engines.drafters.base import Draft, DraftCounters, Drafter
     from harness.engines.mlx.verifier.load import Verifier
 
 __all__ = [
@@ -104,9 +104,9 @@ __all__ = [
 ]
 
 _OF_MLX = {
-    "Draft": "harness.engines.mlx.drafters.base",
-    "DraftCounters": "harness.engines.mlx.drafters.base",
-    "Drafter": "harness.engines.mlx.drafters.base",
+    "Draft": "harness.engines.drafters.base",
+    "DraftCounters": "harness.engines.drafters.base",
+    "Drafter": "harness.engines.drafters.base",
     "Verifier": "harness.engines.mlx.verifier.load",
 }
 

@@ -6,10 +6,16 @@ builds one is found by its name (`harness.engines.registry`). An engine of anoth
 gate then takes what its arm says.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from reports.plugins.entry_points import Plugin, name_fault
 from reports.plugins.vocabulary import Vocabulary
+
+Backend = Literal["mlx", "torch"]
+"""The library that computes: MLX with mlx-lm, or PyTorch with transformers."""
+MLX: Backend = "mlx"
+TORCH: Backend = "torch"
 
 REMOTE = "remote"
 """An arm that another process runs. Its rows carry the engine that the server says it runs."""
@@ -21,7 +27,8 @@ class EngineKind:
 
     `decode_loop` is the name that its rows carry, and no other engine's. `drafts`: it decodes speculatively, so it has
     a drafter. `bounds`: it can bound its cache to sink + window and restore what was evicted. `foreign`: the loop is
-    another project's, whose faults are not ours.
+    another project's, whose faults are not ours. `backends` can run it; `torch_loop` is its loop on PyTorch, where that
+    is another one.
     """
 
     name: str
@@ -29,6 +36,12 @@ class EngineKind:
     drafts: bool = False
     bounds: bool = False
     foreign: bool = False
+    backends: tuple[Backend, ...] = (MLX,)
+    torch_loop: str | None = None
+
+    def on(self, backend: Backend) -> "EngineKind":
+        """The engine as it is on `backend`."""
+        return replace(self, decode_loop=self.torch_loop) if backend == TORCH and self.torch_loop else self
 
 
 @dataclass(frozen=True)
@@ -40,18 +53,24 @@ class EngineEntry:
     built_by: str
 
 
-ORACLE = EngineKind("ar", "generate_step")
+BOTH: tuple[Backend, ...] = (MLX, TORCH)
+
+ORACLE = EngineKind("ar", "generate_step", backends=BOTH, torch_loop="greedy_step")
 """The verifier alone: the oracle, its repeat, and the needle-free control."""
 
-NATIVE_BASELINE = EngineKind("native-baseline", "native_step")
+NATIVE_BASELINE = EngineKind("native-baseline", "native_step", backends=BOTH)
 """The verifier alone in a loop of ours."""
 
-INCREMENTAL = EngineKind("incremental", "incremental_step", bounds=True)
-FUSED = EngineKind("fused", "fused_block", drafts=True, bounds=True)
-FUSED_CARRY = EngineKind("fused-carry", "fused_carry_block", drafts=True)
+INCREMENTAL = EngineKind("incremental", "incremental_step", bounds=True, backends=BOTH)
+FUSED = EngineKind("fused", "fused_block", drafts=True, bounds=True, backends=BOTH)
+FUSED_CARRY = EngineKind("fused-carry", "fused_carry_block", drafts=True, backends=BOTH)
 MLX_LM_SPECULATIVE = EngineKind("mlx-lm-speculative", "speculative_generate_step", drafts=True, foreign=True)
+TRANSFORMERS_ASSISTED = EngineKind(
+    "transformers-assisted", "assisted_decoding", drafts=True, foreign=True, backends=(TORCH,)
+)
 
-_known = {kind.name: kind for kind in (ORACLE, NATIVE_BASELINE, INCREMENTAL, FUSED, FUSED_CARRY, MLX_LM_SPECULATIVE)}
+_own = (ORACLE, NATIVE_BASELINE, INCREMENTAL, FUSED, FUSED_CARRY)
+_known = {kind.name: kind for kind in (*_own, MLX_LM_SPECULATIVE, TRANSFORMERS_ASSISTED)}
 
 SHIPPED = frozenset(_known)
 """Names of the engines that ship."""

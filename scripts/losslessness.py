@@ -11,10 +11,26 @@ from functools import cache
 from pathlib import Path
 
 from harness.checks.lossless_matrix import Cell, Results, cells, table
-from harness.checks.mlx.lossless_run import DRAFTS, ENGINES, OraclePrompt
-from harness.runs.loaded_models import LoadedModels, load_models
+from harness.checks.lossless_run import DRAFTS, MatrixBackend, OraclePrompt
+from harness.runs.loaded.loaded_models import LoadedModels
+from harness.runs.loaded.loading import load_models, load_torch_models
+from reports.engines import FUSED, FUSED_CARRY, MLX, TORCH
 from reports.records.record import digest_of
 from workloads.code import TEMPLATES, Code
+
+ENGINES = (FUSED.name, FUSED_CARRY.name)
+
+
+def loaded_on(backend: str, model: str) -> tuple[LoadedModels, MatrixBackend]:
+    """The model on that backend, and what the matrix asks of it."""
+    if backend == TORCH:
+        from harness.checks.torch.matrix import MATRIX as TORCH_MATRIX
+
+        return load_torch_models(model), TORCH_MATRIX
+    loaded = load_models(model)
+    from harness.checks.mlx.matrix import MATRIX as MLX_MATRIX
+
+    return loaded, MLX_MATRIX
 
 
 def tokens_of(loaded: LoadedModels, length: int) -> tuple[int, ...]:
@@ -27,18 +43,20 @@ def tokens_of(loaded: LoadedModels, length: int) -> tuple[int, ...]:
 def turn(cell: Cell, sizes: list[int]) -> int:
     """Which prompt the cell gets first."""
     kind = DRAFTS.index(cell.drafts) if cell.drafts in DRAFTS else 0
-    return kind + list(ENGINES).index(cell.engine) + sizes.index(cell.block_size)
+    return kind + ENGINES.index(cell.engine) + sizes.index(cell.block_size)
 
 
 def run(options: argparse.Namespace, results: Results) -> None:
     """Decode what is not in the results yet."""
-    loaded = load_models(options.model)
+    loaded, backend = loaded_on(options.backend, options.model)
     prompts = [tokens_of(loaded, length) for length in options.lengths]
 
     @cache
     def prompt(which: int) -> OraclePrompt:
         tokens = prompts[which]
-        return OraclePrompt(loaded.verifier, options.model, digest_of(str(tokens).encode()), tokens, options.tokens)
+        return OraclePrompt(
+            backend, loaded.verifier, options.model, digest_of(str(tokens).encode()), tokens, options.tokens
+        )
 
     wanted = list(cells(options.engines, options.drafts, options.sizes))
     for done, cell in itertools.product(range(options.passes), wanted):
@@ -53,6 +71,7 @@ def main() -> int:
     """Decode and print the table; 1 if any stream diverged."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="smollm2-135m")
+    parser.add_argument("--backend", choices=(MLX, TORCH), default=MLX)
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--lengths", type=int, nargs="+", default=[700, 1500, 3000])
     parser.add_argument("--passes", type=int, default=1, help="prompts a cell; at most as many as there are lengths")

@@ -12,7 +12,7 @@ from harness.checks.mlx.record_drafts import record
 from harness.engines.mlx.drafters.load import load_drafter
 from harness.plans.preset import ParityPreset
 from harness.plans.preset_file import load_preset
-from harness.runs.loaded_models import load_models
+from harness.runs.loaded.loading import load_models
 from reports.atomic_file import write_atomically
 from reports.drafters import DFLASH_TORCH
 from reports.records.recorded_drafts import RecordedDrafts

@@ -11,7 +11,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {"torch", "mlx", "mlx_lm", "transformers"}
-HEAVY_HOMES = ("harness/engines/mlx", "harness/engines/torch", "harness/checks/mlx", "harness/training")
+HEAVY_HOMES = (
+    "harness/engines/mlx",
+    "harness/engines/torch",
+    "harness/checks/mlx",
+    "harness/checks/torch",
+    "harness/training",
+)
 FOLDERS = {"harness", "gate", "workloads", "reports"}
 MOST_MODULES = 12
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from reports.drafters import DrafterKind, drafter_named
-from reports.engines import ENGINES, EngineKind
+from reports.engines import ENGINES, MLX, Backend, EngineKind
 from reports.records.constants import UNTIMED_KINDS
 from reports.restorations import RESTORATIONS, RestorationKind
 
@@ -47,6 +47,12 @@ class ReportView:
         for arm in self.report.arms:
             arms.setdefault(arm.name, arm)
         return arms
+
+    @cached_property
+    def backend(self) -> Backend:
+        """The library that computed; reports from before there were two do not say that it was MLX."""
+        provenance = self.report.provenance
+        return provenance.runtime.backend if provenance is not None and provenance.runtime is not None else MLX
 
     @cached_property
     def oracle(self) -> Arm | None:

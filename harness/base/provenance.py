@@ -15,7 +15,7 @@ from harness.base.clock import utc_now
 from harness.base.errors import UsageError
 from harness.base.source_code import code_digest, read_built_from, read_checkout
 from reports.plugins.entry_points import Plugin
-from reports.records.provenance import Host, MachineReading, ModelInfo, Package, PluginInfo, Provenance, Source
+from reports.records.provenance import Host, MachineReading, ModelInfo, Package, PluginInfo, Provenance, Runtime, Source
 from reports.untrusted.one_line import one_line
 
 PACKAGES = ("k3", "mlx", "mlx-lm", "numpy", "transformers", "tokenizers", "torch", "cmeel-openblas")
@@ -28,7 +28,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def read_provenance(
-    models: Sequence[ModelInfo], device: str, blas: str, blas_threads: int | None, plugins: Sequence[Plugin] = ()
+    models: Sequence[ModelInfo],
+    device: str,
+    blas: str,
+    blas_threads: int | None,
+    plugins: Sequence[Plugin] = (),
+    runtime: Runtime | None = None,
 ) -> Provenance:
     """Provenance of a run that is about to start in this process; `plugins` are those that it uses."""
     return Provenance(
@@ -41,6 +46,7 @@ def read_provenance(
         device=device,
         blas=blas,
         blas_threads=blas_threads,
+        runtime=runtime,
     )
 
 

@@ -127,6 +127,7 @@ def _needs(models: dict[str, str]) -> list[Need]:
             "model smollm2-135m",
             "" if default.startswith("present") else "k3 models fetch smollm2-135m (eval does it by itself)",
         ),
+        Need("k3 eval --set backend=torch", "torch", _module("torch", TORCH_REMEDY)),
         Need("k3 parity", "torch", _module("torch", TORCH_REMEDY)),
         Need("k3 models verify, of a model without recorded logits", "torch", _module("torch", TORCH_REMEDY)),
         Need("k3 serve, k3 smoke", "grpc", _module("grpc", SERVE_REMEDY)),

@@ -7,9 +7,11 @@ blocks of tokens until the limit or a stop token; `stats(session)` tells what wa
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from reports.engines import EngineKind
+from harness.base.errors import UsageError
+from harness.engines.architecture import Architecture
+from reports.engines import Backend, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration, RoundTrip, ServedBy, StopReason
 from reports.records.provenance import ModelInfo
 
@@ -23,6 +25,15 @@ class DecodeLimit:
 
     max_new_tokens: int
     stop_tokens: dict[int, StopReason]
+
+    def check(self) -> None:
+        """Refuse a limit that does not even allow the first token.
+
+        Raises:
+            UsageError: `max_new_tokens` under 1.
+        """
+        if self.max_new_tokens < 1:
+            raise UsageError(f"max_new_tokens: {self.max_new_tokens} leaves no room for the first token; use 1 or more")
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,15 @@ class LoadedVerifier(Protocol):
 
     @property
     def folder(self) -> Path | None: ...
+
+    @property
+    def backend(self) -> Backend: ...
+
+    @property
+    def architecture(self) -> Architecture: ...
+
+    @property
+    def tokenizer(self) -> Any: ...
 
 
 class Session(Protocol):

@@ -1,8 +1,8 @@
 """From the name of an engine to the engine. Names resolve late, so that listing them loads no MLX.
 
 Which engines there are stands in `reports.engines`. The file that builds one is named after it: `fused-carry` is
-`FusedCarryEngine` in `harness/engines/mlx/engines/fused_carry.py`. One of another package says where it is, to
-`register`, by itself or as a plug-in.
+`FusedCarryEngine` in `harness/engines/mlx/engines/fused_carry.py`, and on PyTorch in the same file under `torch`. One
+of another package says where it is, to `register`, by itself or as a plug-in.
 """
 
 import importlib
@@ -11,13 +11,13 @@ from typing import cast
 from harness.base.errors import EngineError, UsageError
 from harness.base.nearest import unknown
 from harness.engines.base import Engine, LoadedVerifier
-from harness.engines.spec import EngineSettings, misfit
-from reports.engines import ENGINES, REMOTE, built_by, register, registered
+from harness.engines.spec import EngineSettings, foreign_to, misfit
+from reports.engines import ENGINES, MLX, REMOTE, Backend, built_by, register, registered
 from reports.plugins.entry_points import PluginError, attribute_at
 
 __all__ = ["build", "engine_class", "register", "registered", "remote_engine"]
 
-HOME = "harness.engines.mlx.engines"
+HOME = "harness.engines.{backend}.engines"
 
 
 def build(name: str, verifier: LoadedVerifier, settings: EngineSettings) -> Engine:
@@ -32,9 +32,10 @@ def build(name: str, verifier: LoadedVerifier, settings: EngineSettings) -> Engi
     if name not in ENGINES:
         raise UsageError(unknown("engine", name, ENGINES))
     fault = misfit(ENGINES[name], settings.restoration, settings.drafter)
+    fault = fault or foreign_to(ENGINES[name], verifier.backend)
     if fault is not None:
         raise UsageError(fault)
-    engine: Engine = engine_class(name)(verifier, settings)
+    engine: Engine = engine_class(name, verifier.backend)(verifier, settings)
     return engine
 
 
@@ -51,8 +52,8 @@ def remote_engine(verifier: LoadedVerifier, settings: EngineSettings) -> Engine:
     return RemoteEngine(verifier, settings.remote)
 
 
-def engine_class(name: str) -> type:
-    """The class that builds a known engine.
+def engine_class(name: str, backend: Backend = MLX) -> type:
+    """The class that builds a known engine on `backend`.
 
     Raises:
         EngineError: another package's cannot be imported.
@@ -64,5 +65,5 @@ def engine_class(name: str) -> type:
         except PluginError as error:
             raise EngineError(f"engine {name}: {error}") from error
     words = name.split("-")
-    module = importlib.import_module(f"{HOME}.{'_'.join(words)}")
+    module = importlib.import_module(f"{HOME.format(backend=backend)}.{'_'.join(words)}")
     return cast(type, getattr(module, f"{''.join(map(str.capitalize, words))}Engine"))

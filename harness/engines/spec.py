@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from harness.base.nearest import unknown
 from reports.drafters import DRAFTERS, Bits, DrafterKind
-from reports.engines import ENGINES, REMOTE, EngineKind
+from reports.engines import ENGINES, REMOTE, Backend, EngineKind
 from reports.plugins.vocabulary import Vocabulary
 from reports.records.kv_memory import LayerKind
 from reports.records.record import Record
@@ -129,6 +129,14 @@ def misfit(engine: EngineKind, restoration: RestorationSpec, drafter: DrafterSpe
     if drafter is None and engine.drafts:
         return f"engine {engine.name} needs a drafter; set its kind, for example ngram"
     return None
+
+
+def foreign_to(engine: EngineKind, backend: Backend) -> str | None:
+    """Why `engine` cannot run on `backend`; None if it can."""
+    if backend in engine.backends:
+        return None
+    able = ", ".join(name for name, kind in ENGINES.items() if backend in kind.backends)
+    return f"engine {engine.name} does not run on backend {backend}; {backend} has {able}"
 
 
 def _able(trait: Literal["bounds", "drafts"]) -> str:

@@ -16,7 +16,7 @@ _DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat
 
 
 def model_info(model: ResolvedModel, role: Role) -> ModelInfo:
-    """The provenance record of `model`; `faithfulness` is there if the model was verified as it is now.
+    """The provenance record of `model`; `faithfulness` is there if the model was verified on MLX as it is now.
 
     Raises:
         ModelError: config or weights are missing or damaged.

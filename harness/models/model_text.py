@@ -24,9 +24,9 @@ class RefusedTurnsError(ModelError, ValueError):
 class ModelText:
     """A verifier's tokenizer (of transformers, wrapped by mlx-lm or not) as workloads and the runner need it."""
 
-    def __init__(self, tokenizer: Any, vocab: int | None = None) -> None:
-        """`vocab`: rows that the model has for tokens, if it is known."""
-        self._tokenizer, self._vocab = tokenizer, vocab
+    def __init__(self, tokenizer: Any, vocab: int | None = None, eos_ids: Sequence[int] = ()) -> None:
+        """`vocab`: rows that the model has for tokens, if it is known; `eos_ids` end a text beside the tokenizer's."""
+        self._tokenizer, self._vocab, self._eos_ids = tokenizer, vocab, tuple(eos_ids)
 
     @property
     def has_chat_template(self) -> bool:
@@ -105,8 +105,9 @@ class ModelText:
     def end_tokens(self) -> dict[int, StopReason]:
         """All ids after which nothing counts as an answer: ends of text and ends of a turn."""
         ends: dict[int, StopReason] = {}
-        eos = getattr(self._tokenizer, "eos_token_ids", None) or [self._tokenizer.eos_token_id]
-        for token in eos:
+        known = getattr(self._tokenizer, "eos_token_ids", None)  # of transformers: one id, of mlx-lm's wrapper all
+        eos = known if isinstance(known, set) and known else [self._tokenizer.eos_token_id]
+        for token in (*eos, *self._eos_ids):
             if token is not None:
                 ends[int(token)] = "eos"
         vocabulary = self._tokenizer.get_vocab()

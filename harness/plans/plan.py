@@ -5,7 +5,7 @@ from typing import Any
 
 from harness.base.errors import UsageError
 from harness.base.provenance import anonymous_setting
-from harness.engines.spec import DrafterSpec, RestorationSpec, misfit
+from harness.engines.spec import DrafterSpec, RestorationSpec, foreign_to, misfit
 from harness.plans.preset import ArmSpec, BasePreset, LoadedPreset, TimedPreset
 from reports.engines import ENGINES, NATIVE_BASELINE, ORACLE, REMOTE
 from reports.records.constants import NATIVE_BASELINE_LABEL
@@ -176,7 +176,7 @@ def _check(spec: ArmSpec, preset: TimedPreset) -> None:
     where = f"preset {preset.name}: arms.{spec.name}"
     fault = _remote_fault(spec)
     if fault is None and spec.engine != REMOTE:
-        fault = misfit(ENGINES[spec.engine], spec, spec.drafter)
+        fault = misfit(ENGINES[spec.engine], spec, spec.drafter) or foreign_to(ENGINES[spec.engine], preset.backend)
     if fault is not None:
         raise UsageError(f"{where}: {fault}")
     if spec.engine == NATIVE_BASELINE.name and spec.label != NATIVE_BASELINE_LABEL:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from harness.base.nearest import unknown
 from harness.engines.spec import DrafterSpec, Dtype, EngineName, ModelName, RemoteSpec, RestorationSpec
 from reports.drafters import DFLASH, DFLASH_TORCH, DRAFTERS, PYTHON, RECORDED, loaded_by
-from reports.engines import built_by
+from reports.engines import TORCH, Backend, built_by
 from reports.plugins.entry_points import Group, Plugin, PluginError, find, of_group
 from reports.records.plan import MOST_PROCESSES, Stopping
 from reports.records.record import Record
@@ -140,6 +140,9 @@ class TimedPreset(BasePreset):
     budget_s: float | None = Field(None, gt=0, le=10**7, description="With until_width: seconds of all runs together")
     repeats: int = Field(1, ge=1, le=50, description="Of every sample, in each process")
     max_new_tokens: int = Field(16, ge=2, le=4096)
+    backend: Backend = Field("mlx", description="What computes: MLX, or PyTorch with transformers")
+    device: Literal["cpu", "cuda", "mps"] | None = Field(None, description="Of backend torch; None: cpu")
+    dtype: Dtype | None = Field(None, description="Of the verifier on backend torch; None: as its weights are stored")
     ignore_turn_stop: bool = False
     arms: tuple[ArmSpec, ...] = Field(min_length=1, max_length=20)
 
@@ -172,6 +175,12 @@ class TimedPreset(BasePreset):
             return None
         return Stopping(width=self.until_width, first=self.processes, most=self.most_processes, budget_s=self.budget_s)
 
+    @model_validator(mode="after")
+    def _fits_backend(self) -> Self:
+        if self.backend != TORCH and (self.device is not None or self.dtype is not None):
+            raise ValueError("device and dtype are of backend torch; set backend=torch, or leave them out")
+        return self
+
     def _elsewhere(self) -> Iterator[tuple[Group, str]]:
         for arm in self.arms:
             if built_by(arm.engine) is not None:
@@ -181,6 +190,8 @@ class TimedPreset(BasePreset):
 
     def packages(self) -> frozenset[str]:
         """Those of the drafters' runtimes, too."""
+        if self.backend == TORCH:
+            return frozenset({"torch", "transformers"})
         drafters = [arm.drafter.is_a for arm in self.arms if arm.drafter is not None]
         return super().packages() | {drafter.runtime for drafter in drafters} - {PYTHON}
 

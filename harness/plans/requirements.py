@@ -11,8 +11,9 @@ from harness.base.errors import CannotRunError, ModelError, UsageError
 from harness.base.remedies import RUN_REMEDY, TORCH_REMEDY
 from harness.plans.preset import BasePreset, CodePreset, NamedModel, TimedPreset
 from harness.plans.report_size import fitting, share_of_room
+from reports.engines import TORCH
 
-REMEDIES = {"mlx": RUN_REMEDY, "torch": TORCH_REMEDY}
+REMEDIES = {"mlx": RUN_REMEDY, "torch": TORCH_REMEDY, "transformers": TORCH_REMEDY}
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,12 @@ def requirements_of(preset: BasePreset) -> tuple[Requirement, ...]:
     return (
         *((_apple(),) if preset.platform == "apple" else ()),
         *(_package(name) for name in sorted(preset.packages())),
-        *(one for name, roles in _by_name(preset.models()).items() for one in model_requirements(name, roles)),
+        *_device(preset),
+        *(
+            one
+            for name, roles in _by_name(preset.models()).items()
+            for one in model_requirements(name, roles, compares=_compares(preset))
+        ),
         *_own_prompts(preset),
         *((_room(preset),) if isinstance(preset, TimedPreset) else ()),
     )
@@ -98,6 +104,20 @@ def _package(name: str) -> Requirement:
     return Requirement(f"package {name}", problem)
 
 
+def _device(preset: BasePreset) -> Iterator[Requirement]:
+    """The device of PyTorch's that a preset names, where PyTorch is there to be asked."""
+    if not isinstance(preset, TimedPreset) or preset.device in (None, "cpu") or find_spec("torch") is None:
+        return
+    from harness.engines.torch.device import open_device
+
+    try:
+        told = open_device(str(preset.device)).describe()
+    except CannotRunError as error:
+        yield Requirement(f"device {preset.device}", str(error))
+    else:
+        yield Requirement(f"device {told}")
+
+
 def _own_prompts(preset: BasePreset) -> Iterator[Requirement]:
     """The file of prompts, every line of it, where the preset asks prompts of the user's."""
     if not isinstance(preset, CodePreset) or preset.workload.prompts is None:
@@ -121,8 +141,14 @@ def _by_name(models: Iterable[NamedModel]) -> dict[str, str]:
     return roles
 
 
-def model_requirements(name: str, roles: str) -> Iterator[Requirement]:
-    """The model, and that it was compared with its reference if it is the verifier; `roles` is what it is there for."""
+def _compares(preset: BasePreset) -> bool:
+    """A run of it compares any verifier by itself: on PyTorch, where the reference is at hand."""
+    return isinstance(preset, TimedPreset) and preset.backend == TORCH
+
+
+def model_requirements(name: str, roles: str, compares: bool = False) -> Iterator[Requirement]:
+    """The model, and that it was compared with its reference if it is the verifier, unless the run `compares` it;
+    `roles` is what it is there for."""
     from harness.models.registry import PackageSource, ShippedSource, registry
     from harness.models.resolve import locate
 
@@ -134,7 +160,7 @@ def model_requirements(name: str, roles: str) -> Iterator[Requirement]:
         yield Requirement(what, str(error), fetched=known is not None and isinstance(known.source, PackageSource))
         return
     yield Requirement(what)
-    if roles.startswith("verifier") and not compared_by_itself:
+    if roles.startswith("verifier") and not (compared_by_itself or compares):
         yield _verification(name, located.folder)
 
 

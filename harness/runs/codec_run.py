@@ -13,7 +13,8 @@ from harness.models.model_text import stop_rules
 from harness.plans.codec_preset import CodecPlan, CodecPreset, MixedArm, runtime_arms
 from harness.plans.workload import ask, workload_of
 from harness.runs.journal import Journal
-from harness.runs.loaded_models import LoadedModels, load_models
+from harness.runs.loaded.loading import load_models
+from harness.runs.loaded.mlx_models import LoadedMlxModels
 from harness.runs.measured_report import measured_report
 from harness.runs.new_report import new_report
 from harness.runs.run_ledger.recording import in_ledger
@@ -61,7 +62,7 @@ def run_preset(plan: CodecPlan, out: Path, progress: Progress) -> Report:
     return _run(plan, preset, loaded, out, progress)
 
 
-def _run(plan: CodecPlan, preset: CodecPreset, loaded: LoadedModels, out: Path, progress: Progress) -> Report:
+def _run(plan: CodecPlan, preset: CodecPreset, loaded: LoadedMlxModels, out: Path, progress: Progress) -> Report:
     from harness.engines.mlx.kv_quant.codec_bench import CodecBench, captured_layers
 
     layers = captured_layers(loaded.verifier)
@@ -127,7 +128,7 @@ def sample_tokens(prompts: tuple[Prompt, ...], sample: int) -> "SampleTokens":
     )
 
 
-def _arms(preset: CodecPreset, loaded: LoadedModels, layers: tuple[int, ...]) -> Arms:
+def _arms(preset: CodecPreset, loaded: LoadedMlxModels, layers: tuple[int, ...]) -> Arms:
     """All arms of the preset on this model; those that mlx-lm refuses, with its reason."""
     from harness.engines.mlx.kv_quant.codec import make_codec
     from harness.engines.mlx.kv_quant.runtime_cache import quantised_caches
@@ -187,7 +188,7 @@ def _info(preset: CodecPreset) -> PlanInfo:
     )
 
 
-def _answers(preset: CodecPreset, loaded: LoadedModels, prompts: tuple[Prompt, ...]) -> Answers:
+def _answers(preset: CodecPreset, loaded: LoadedMlxModels, prompts: tuple[Prompt, ...]) -> Answers:
     """How streams end and are scored."""
     limit = StreamLimit(
         new_tokens=preset.max_new_tokens,

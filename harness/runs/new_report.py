@@ -6,14 +6,19 @@ from typing import Any
 from harness.base.clock import utc_now
 from harness.base.provenance import read_provenance
 from harness.plans.plan import Plan
-from harness.runs.loaded_models import LoadedModels
+from harness.runs.loaded.loaded_models import LoadedModels
 from reports.records.plan import PlanInfo, WorkloadInfo, prompts_digest
 from reports.report import Report
 from workloads.base import Prompt, Workload
 
 
 def new_report(
-    plan: Plan, loaded: LoadedModels, workload: Workload, prompts: Sequence[Prompt], info: PlanInfo, **contents: Any
+    plan: Plan,
+    loaded: LoadedModels,
+    workload: Workload,
+    prompts: Sequence[Prompt],
+    info: PlanInfo,
+    **contents: Any,
 ) -> Report:
     """A report of the plan's kind with `contents` (arms, parity, ...), without claims.
 
@@ -30,7 +35,7 @@ def new_report(
         created_at=created,
         preset=plan.preset_info(),
         provenance=read_provenance(
-            loaded.models, loaded.device, loaded.blas, loaded.blas_threads, plan.preset.plugins()
+            loaded.models, loaded.device, loaded.blas, loaded.blas_threads, plan.preset.plugins(), loaded.runtime()
         ),
         workload=WorkloadInfo(
             name=workload.name,

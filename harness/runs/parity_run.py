@@ -9,7 +9,7 @@ from harness.base.progress import Progress
 from harness.plans.parity_plan import ParityPlan
 from harness.plans.workload import ask, workload_of
 from harness.runs.journal import refuse_taken
-from harness.runs.loaded_models import load_models
+from harness.runs.loaded.loading import load_models
 from harness.runs.new_report import new_report
 from harness.runs.run_ledger.recording import in_ledger
 from reports.records.plan import PlanInfo

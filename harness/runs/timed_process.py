@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.base.clock import now, to_nanoseconds
+from harness.base.clock import to_nanoseconds
 from harness.base.errors import OutputError
 from harness.base.pauses import PauseWatch, watching
 from harness.base.progress import Progress
@@ -19,7 +19,8 @@ from harness.models.model_text import stop_rules
 from harness.plans.plan import ArmPlan, RunPlan
 from harness.plans.workload import ask, workload_of
 from harness.runs.journal import Journal
-from harness.runs.loaded_models import LoadedModels, load_models
+from harness.runs.loaded.loaded_models import LoadedModels
+from harness.runs.loaded.loading import load_preset_models
 from harness.runs.measured_report import distinct_streams, measured_report, row_of, runs
 from harness.runs.new_report import new_report
 from harness.runs.output_lock import writing
@@ -67,8 +68,7 @@ def run_process(plan: RunPlan, out: Path, process: int, progress: Progress) -> N
     each = len(planned) // plan.processes
     before = each * process
     progress(before, len(planned), f"loading {plan.preset.model}{_shown(plan, process)}")
-    verifier, *others = plan.preset.models()
-    prepared = prepare(plan, load_models(verifier.name, others))
+    prepared = prepare(plan, load_preset_models(plan.preset))
     with writing(out), Journal.open(skeleton(prepared), out, before) as journal:
         done = _done(journal, planned)  # before a line is added: nothing is, to rows that are not this run's
         journal.append(Read(reading=idle))
@@ -202,6 +202,7 @@ def _measure(prepared: Prepared, one: Run, order: int | None, limit: DecodeLimit
 
 def _row(prepared: Prepared, arm: ArmPlan, one: Run, order: int | None, limit: DecodeLimit) -> Measurement:
     prompt, engine = prepared.prompts[(arm.prompt_set, one.sample)], prepared.engines[one.arm]
+    now = prepared.loaded.now
     prepared.loaded.reset_peak()
     start = now()
     session = engine.prefill(prompt.tokens)

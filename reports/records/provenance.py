@@ -87,6 +87,16 @@ class ModelInfo(Record):
     faithfulness: Faithfulness | None = None
 
 
+class Runtime(Record):
+    """What computed, where it was not MLX."""
+
+    backend: Literal["torch"]
+    device: Name = Field(description="As PyTorch calls it: cpu, cuda, mps")
+    dtype: Name = Field(description="The type that the verifier ran in")
+    attention: Name = Field(description="The implementation of attention, as transformers calls it")
+    threads: Count = Field(description="That PyTorch computes with on the CPU")
+
+
 class Provenance(Record):
     """Everything a stranger needs to repeat the run."""
 
@@ -101,6 +111,7 @@ class Provenance(Record):
     device: Name | None = None
     blas: Name | None = None
     blas_threads: Count | None = Field(None, description="Threads the BLAS was set to; none where it cannot be asked")
+    runtime: Runtime | None = Field(None, description="None: MLX")
 
 
 class EarlierRun(Record):

@@ -8,7 +8,8 @@ from harness.base.clock import now
 from harness.engines.base import DecodeLimit, Engine
 from harness.engines.registry import build
 from harness.engines.spec import EngineSettings, RestorationSpec
-from harness.runs.loaded_models import LoadedModels, load_models
+from harness.runs.loaded.loading import load_models
+from harness.runs.loaded.mlx_models import LoadedMlxModels
 from workloads.base import Prompt
 from workloads.niah import Niah
 
@@ -22,7 +23,7 @@ BOUNDS = {
 """The least and the most that a median may be; wide enough for a machine that does other things, too."""
 
 
-def stream_generate(loaded: LoadedModels, prompt: Prompt, tokens: int) -> float:
+def stream_generate(loaded: LoadedMlxModels, prompt: Prompt, tokens: int) -> float:
     """Decode tok/s of `mlx_lm.stream_generate`, by the same clock: first token known to last token known."""
     from mlx_lm import stream_generate
 
@@ -48,7 +49,7 @@ def engine_speed(engine: Engine, prompt: Prompt, tokens: int) -> tuple[float, fl
     return count / (end - counted), (counted - start) / (end - start)
 
 
-def engines(loaded: LoadedModels) -> dict[str, Engine]:
+def engines(loaded: LoadedMlxModels) -> dict[str, Engine]:
     """The oracle twice, and the incremental engine with everything put back and with nothing."""
     oracle = {name: build("ar", loaded.verifier, EngineSettings()) for name in ("oracle", "oracle again")}
     modes = {mode: EngineSettings(restoration=RestorationSpec(restoration=mode)) for mode in ("identity", "ablate")}

@@ -9,7 +9,8 @@ from harness.base.clock import now
 from harness.engines.base import Block, DecodeLimit, Engine
 from harness.engines.registry import build
 from harness.engines.spec import DrafterSpec, EngineSettings
-from harness.runs.loaded_models import LoadedModels, load_models
+from harness.runs.loaded.loading import load_models
+from harness.runs.loaded.mlx_models import LoadedMlxModels
 from workloads.code import Code
 
 OVERHEAD = 0.05
@@ -34,7 +35,7 @@ def run(engine: Engine, prompt: tuple[int, ...], tokens: int) -> Run:
     return Run([session.first_token, *(t for b in blocks for t in b.tokens)], (tokens - 1) / seconds, blocks)
 
 
-def engines(loaded: LoadedModels, model: str, size: int) -> dict[str, Engine]:
+def engines(loaded: LoadedMlxModels, model: str, size: int) -> dict[str, Engine]:
     """The oracle, prompt lookup with both ways to roll back, and the model drafting for itself, ours and mlx-lm's."""
     lookup = EngineSettings(drafter=DrafterSpec(kind="ngram", block_size=size))
     itself = EngineSettings(drafter=DrafterSpec(kind="model", model=model, block_size=4, graph="single"))

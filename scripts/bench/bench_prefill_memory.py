@@ -6,13 +6,14 @@ import random
 from harness.engines.base import Engine
 from harness.engines.registry import build
 from harness.engines.spec import EngineSettings, RestorationSpec
-from harness.runs.loaded_models import LoadedModels, load_models
+from harness.runs.loaded.loading import load_models
+from harness.runs.loaded.mlx_models import LoadedMlxModels
 
 GROWTH = 1.25
 """How much faster than the length the peak may grow; a matrix of scores would grow with its square."""
 
 
-def peak(loaded: LoadedModels, engine: Engine, length: int) -> int:
+def peak(loaded: LoadedMlxModels, engine: Engine, length: int) -> int:
     """Peak bytes of one prefill of `length` tokens, weights not counted."""
     vocab = loaded.verifier.architecture.vocab
     tokens = [random.Random(position).randrange(vocab) for position in range(length)]

@@ -2,7 +2,8 @@
 
 import mlx.core as mx
 
-from harness.engines.mlx.bounded.f_theta import FThetaRestorer, Projection, attention_layers, key_finisher
+from harness.engines.bounded.f_theta import FThetaRestorer
+from harness.engines.mlx.bounded.f_theta import Projection, attention_layers, key_finisher
 from harness.engines.mlx.verifier.load import Verifier
 from harness.models.f_theta_folder import FThetaCorpus, FThetaManifest, LayerFit, Proposer
 

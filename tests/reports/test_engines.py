@@ -3,12 +3,19 @@
 import pytest
 
 from reports import engines
-from reports.engines import ENGINES, ORACLE, EngineKind, register
+from reports.engines import ENGINES, MLX, ORACLE, TORCH, EngineKind, register
 
 
 def test_no_two_engines_share_a_name_or_a_loop() -> None:
     assert [kind.name for kind in ENGINES.values()] == list(ENGINES)
     assert len({kind.decode_loop for kind in ENGINES.values()}) == len(ENGINES)
+
+
+def test_on_pytorch_only_the_oracle_s_loop_is_another_one() -> None:
+    assert ORACLE.on(TORCH).decode_loop == "greedy_step"
+    for kind in ENGINES.values():
+        assert kind.on(MLX) == kind
+        assert kind is ORACLE or kind.on(TORCH) == kind
 
 
 def test_an_engine_is_added_by_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,10 @@ def engine_contradicted(view: ReportView) -> Iterator[Finding]:
         yield from _rounded(arm)
         if engine is None:
             continue
+        engine = engine.on(view.backend)
+        if view.backend not in engine.backends:
+            message = f"{arm.name}: engine {arm.engine} does not run on {view.backend}"
+            yield Finding(message, arm.name, None, "engine", arm.engine, f"an engine of {view.backend}")
         loops = {arm.decode_loop, *(row.decode_loop for row in arm.measurements)} - {None, engine.decode_loop}
         if loops and arm.role not in ("oracle", "null"):  # SPEEDUP_ORACLE_LOOP says what a wrong one there means
             found = ", ".join(sorted(map(str, loops)))

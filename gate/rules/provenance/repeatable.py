@@ -49,6 +49,9 @@ def _lacking(report: Report) -> Iterator[str]:
         "provenance.packages": provenance is not None and provenance.packages,
         "created_at": report.created_at,
     }
+    named = {package.name for package in (provenance.packages or () if provenance is not None else ())}
+    if provenance is not None and provenance.runtime is not None:
+        needed |= {f"provenance.packages.{name}": name in named for name in ("torch", "transformers")}
     if report.kind != "platform_tests":
         needed["provenance.device"] = provenance is not None and is_given(provenance.device)
     asked: dict[str, object] = {

@@ -11,14 +11,14 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, decode_loops, drafts, foreign_peer, plain, restores
 from gate.rulebook.rule import SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION, Threshold
-from reports.engines import ORACLE
+from reports.engines import ORACLE, TORCH
 from reports.records.constants import NATIVE_BASELINE_LABEL
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
     from reports.records.measurement import Arm
 
-LOOP = ORACLE.decode_loop
+LOOP, TORCH_LOOP = ORACLE.decode_loop, ORACLE.on(TORCH).decode_loop
 
 
 @claim_rule(
@@ -66,7 +66,8 @@ def _other_engine(arm: Arm, baseline: Arm) -> bool:
 @claim_rule(
     "SPEEDUP_ORACLE_LOOP",
     title="An oracle that is not the reference loop",
-    catches=f"A baseline that was not decoded with `{LOOP}` in every row, or that restores, evicts or drafts.",
+    catches=f"A baseline that was not decoded with `{LOOP}` (on PyTorch `{TORCH_LOOP}`) in every row, or that "
+    "restores, evicts or drafts.",
     why="Against a naive loop that synchronises on every token, plain decoding is a speed-up.",
     fix=f"Decode the oracle with `mlx_lm.generate.{LOOP}` over the native cache, and record it.",
     blocks=SPEEDUP,
@@ -86,14 +87,15 @@ def oracle_loop(view: ReportView, claim: Claim) -> Iterator[Finding]:
             found=baseline.restoration.mode if baseline.restoration is not None else baseline.engine,
             allowed="none",
         )
-    wrong = sorted({loop or "not recorded" for loop in decode_loops(baseline) if loop != LOOP})
+    wanted = ORACLE.on(view.backend).decode_loop
+    wrong = sorted({loop or "not recorded" for loop in decode_loops(baseline) if loop != wanted})
     if wrong:
         yield Finding(
-            f"{baseline.name}: its decode loop is {', '.join(wrong)}; it must be {LOOP}",
+            f"{baseline.name}: its decode loop is {', '.join(wrong)}; it must be {wanted}",
             arm=baseline.name,
             field="decode_loop",
             found=", ".join(wrong),
-            allowed=LOOP,
+            allowed=wanted,
         )
 
 

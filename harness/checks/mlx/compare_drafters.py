@@ -8,7 +8,7 @@ import mlx.core as mx
 
 from harness.base.errors import EngineError
 from harness.engines.base import DecodeLimit
-from harness.engines.mlx.drafters.base import Draft, DraftCounters, Drafter
+from harness.engines.drafters.base import Draft, DraftCounters, Drafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.spec import DrafterSpec, EngineSettings

@@ -7,7 +7,7 @@ from typing import ClassVar
 import mlx.core as mx
 
 from harness.engines.base import DecodeLimit
-from harness.engines.mlx.drafters.base import Draft, DraftCounters, Drafter
+from harness.engines.drafters.base import Draft, DraftCounters, Drafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.spec import DrafterSpec, EngineSettings

@@ -20,7 +20,7 @@ from reports.restorations import RESTORATIONS
 
 if TYPE_CHECKING:
     from harness.remote.service import Served
-    from harness.runs.loaded_models import LoadedModels
+    from harness.runs.loaded.mlx_models import LoadedMlxModels
 
 SESSION_ENGINES = tuple(name for name, kind in ENGINES.items() if not kind.foreign)
 OFFERED = f"{ORACLE.name}, {INCREMENTAL.name} or {FUSED.name}"
@@ -89,7 +89,7 @@ class LoadedEngine:
     """An engine to be served, and the models it was built on."""
 
     served: "Served"
-    loaded: "LoadedModels"
+    loaded: "LoadedMlxModels"
 
 
 def load_engine(named: ServedSettings) -> Iterator[LoadedEngine]:
@@ -101,7 +101,7 @@ def load_engine(named: ServedSettings) -> Iterator[LoadedEngine]:
     from harness.engines.registry import build
     from harness.engines.remote.description import describe
     from harness.remote.service import Served
-    from harness.runs.loaded_models import load_models
+    from harness.runs.loaded.loading import load_models
 
     loaded = load_models(named.model, named.models())
     engine = build(named.engine, loaded.verifier, named.settings)

@@ -50,7 +50,7 @@ class TorchDflash:
         if config.rope_scaling is not None:
             raise EngineError("dflash-torch: rope_scaling is not supported by the reference; use dflash")
         self.config = config
-        self._weights = _read(folder, config)
+        self._weights = {name: tensor.to(table.device) for name, tensor in _read(folder, config).items()}
         self._ids = self._weights.pop(TENSOR, None)
         check_draft_vocab(folder, config.draft_vocab, None if self._ids is None else self._ids.tolist(), len(head))
         if dtype is not None:
@@ -58,7 +58,7 @@ class TorchDflash:
         self.dtype = self._weights["fc.weight"].dtype
         self._table, self._softcap = table, softcap
         self._head = head if self._ids is None else head[self._ids]
-        steps = torch.arange(0, config.head_dim, 2, dtype=torch.float32) / config.head_dim
+        steps = torch.arange(0, config.head_dim, 2, dtype=torch.float32, device=table.device) / config.head_dim
         self._frequencies = config.rope_theta**-steps
 
     @torch.inference_mode()
@@ -78,7 +78,7 @@ class TorchDflash:
     @torch.inference_mode()
     def propose(self, context: TorchContext, last: int, limit: int) -> list[int]:
         """The drafts for the `limit` masked positions after `last`; the context is left as it was."""
-        block = torch.tensor([[last, *[self.config.mask_token_id] * limit]])
+        block = torch.tensor([[last, *[self.config.mask_token_id] * limit]], device=self._table.device)
         hidden = functional.embedding(block, self._table).to(self.dtype)
         for layer, kind in enumerate(self.config.layer_kinds):
             name = f"layers.{layer}"
@@ -101,7 +101,8 @@ class TorchDflash:
         if offset:
             keys = torch.cat([context.keys[layer], keys], dim=2)
             values = torch.cat([context.values[layer], values], dim=2)
-        distance = torch.arange(offset, offset + length)[:, None] - torch.arange(offset + length)[None]
+        positions = torch.arange(offset + length, device=hidden.device)
+        distance = positions[offset:, None] - positions[None]
         seen = distance >= 0 if kind.causal else torch.ones_like(distance, dtype=torch.bool)
         if kind.window is not None:
             seen &= distance.abs() < kind.window
@@ -122,7 +123,7 @@ class TorchDflash:
 
     def _rotate(self, heads: Tensor, offset: int) -> Tensor:
         """RoPE, first half against second half, angles in float32."""
-        angles = torch.arange(offset, offset + heads.shape[2])[:, None] * self._frequencies
+        angles = torch.arange(offset, offset + heads.shape[2], device=heads.device)[:, None] * self._frequencies
         first, second = heads.float().chunk(2, dim=-1)
         cosine, sine = angles.cos(), angles.sin()
         turned = torch.cat([first * cosine - second * sine, second * cosine + first * sine], dim=-1)

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 import mlx.core as mx
 import numpy as np
 
-from harness.engines.mlx.bounded.bounded_verifier import BoundedVerifier, bound
-from harness.engines.mlx.bounded.cache import EvictingCache
-from harness.engines.mlx.bounded.f_theta import FThetaRestorer, Projection
+from harness.engines.bounded.bounded_verifier import BoundedVerifier
+from harness.engines.bounded.cache import EvictingCache
+from harness.engines.bounded.f_theta import FThetaRestorer
+from harness.engines.mlx.bounded.bound import bound
+from harness.engines.mlx.bounded.f_theta import Projection
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.spec import EngineSettings, RestorationSpec
 from harness.training.f_theta.reader import Reader, normalised
@@ -42,7 +44,8 @@ class Divergence:
     def projection(self) -> Projection:
         """The maps of the folder."""
         assert isinstance(self.bounded.restorer, FThetaRestorer)
-        return self.bounded.restorer.projection
+        found: Projection = self.bounded.restorer.projection
+        return found
 
     def of(self, tokens: Sequence[int], projection: Projection) -> float:
         """The divergence of one text."""
@@ -66,7 +69,9 @@ class Divergence:
         mx.clear_cache()
         return scalar(value), gradient
 
-    def _read_before(self, tokens: Sequence[int], projection: Projection) -> tuple[EvictingCache, FThetaRestorer]:
+    def _read_before(
+        self, tokens: Sequence[int], projection: Projection
+    ) -> tuple[EvictingCache, FThetaRestorer[Projection]]:
         """Read all but the last window."""
         restorer = FThetaRestorer(projection, "transient")
         cache = replace(self.bounded, restorer=restorer).begin()

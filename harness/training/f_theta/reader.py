@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import mlx.core as mx
 import numpy as np
 
-from harness.engines.mlx.bounded.cache import EvictingCache
+from harness.engines.bounded.bounded_verifier import Layers
+from harness.engines.bounded.cache import EvictingCache
+from harness.engines.bounded.layout import LayerRule
+from harness.engines.bounded.restoration import AblateRestorer
+from harness.engines.mlx.bounded.arrays import ARRAYS
 from harness.engines.mlx.bounded.forward import Backbone, take_apart
-from harness.engines.mlx.bounded.layout import LayerRule
-from harness.engines.mlx.bounded.restoration import AblateRestorer
 from harness.engines.mlx.verifier.load import Verifier
 from harness.training.f_theta.fit import Floats
 
@@ -62,12 +64,13 @@ class Reader:
 
     def _cache(self, length: int) -> EvictingCache:
         """A cache that keeps everything, about to read `length` positions at once."""
-        cache = EvictingCache(self._rules, evicting=False, restorer=AblateRestorer())
+        cache = EvictingCache(self._rules, evicting=False, restorer=AblateRestorer(), arrays=ARRAYS)
         cache.begin_chunk(length)
         return cache
 
 
-def normalised(backbone: Backbone, hidden: mx.array) -> mx.array:
+def normalised(backbone: Layers, hidden: mx.array) -> mx.array:
     """Log-probabilities (L, vocabulary) in float32 after the positions of `hidden` (1, L, hidden)."""
     logits = backbone.logits(hidden)[0].astype(mx.float32)
-    return logits - mx.logsumexp(logits, axis=-1, keepdims=True)
+    normal: mx.array = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
+    return normal

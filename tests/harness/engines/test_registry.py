@@ -8,8 +8,8 @@ import pytest
 
 from harness.base.errors import UsageError
 from harness.engines.registry import build, engine_class
-from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec
-from reports.engines import ENGINES
+from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec, foreign_to
+from reports.engines import ENGINES, MLX, TORCH
 
 NO_VERIFIER: Any = None
 NGRAM = DrafterSpec(kind="ngram")
@@ -41,9 +41,22 @@ def test_an_engine_has_a_drafter_if_and_only_if_it_drafts(name: str) -> None:
         build(name, NO_VERIFIER, wrong)
 
 
-@pytest.mark.parametrize("name", list(ENGINES))
+@pytest.mark.parametrize("name", [name for name, kind in ENGINES.items() if MLX in kind.backends])
 def test_the_file_and_the_class_of_an_engine_are_named_after_it(name: str) -> None:
     assert engine_class(name).kind is ENGINES[name]  # type: ignore[attr-defined]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", [name for name, kind in ENGINES.items() if TORCH in kind.backends])
+def test_on_pytorch_they_are_found_by_the_same_names(name: str) -> None:
+    assert engine_class(name, TORCH).kind == ENGINES[name].on(TORCH)  # type: ignore[attr-defined]
+
+
+def test_an_engine_of_one_backend_alone_is_refused_on_the_other() -> None:
+    fault = foreign_to(ENGINES["mlx-lm-speculative"], TORCH)
+    assert fault is not None
+    assert "torch has ar, native-baseline, incremental, fused, fused-carry" in fault
+    assert not any(foreign_to(kind, MLX) for kind in ENGINES.values() if kind.backends != (TORCH,))
 
 
 def test_listing_engines_loads_no_mlx() -> None:

@@ -31,6 +31,16 @@ def test_overrides_are_applied_and_remembered() -> None:
     assert loaded.overrides[0] == "samples=7"
 
 
+def test_pytorch_is_one_word_and_its_device_and_type_are_of_it_alone() -> None:
+    assert load_preset("demo").preset.packages() == {"mlx"}
+    preset = load_preset("demo", ["backend=torch", "device=cuda", "dtype=bfloat16"]).preset
+    assert preset.packages() == {"torch", "transformers"}
+    with pytest.raises(UsageError, match="device and dtype are of backend torch"):
+        load_preset("demo", ["device=cuda"])
+    with pytest.raises(UsageError, match="engine mlx-lm-speculative does not run on backend torch"):
+        plan_of(load_preset("peer-speculative-smollm2", ["backend=torch"]))
+
+
 def test_an_override_changes_the_plan_but_not_the_file_digest() -> None:
     plain, changed = load_preset("demo"), load_preset("demo", ["seed=7"])
     assert plain.digest == changed.digest

@@ -12,7 +12,8 @@ from harness.engines.remote.records import Done, Frame, Sampling
 from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec
 from harness.remote.limits import Limits
 from harness.remote.service import Served, SessionService
-from harness.runs.loaded_models import LoadedModels, load_models
+from harness.runs.loaded.loading import load_models
+from harness.runs.loaded.mlx_models import LoadedMlxModels
 
 BOUNDED = RestorationSpec(restoration="ablate", sink=4, window=64)
 NGRAM = DrafterSpec(kind="ngram", block_size=4)
@@ -26,7 +27,7 @@ GREEDY = Sampling()
 
 
 @cache
-def models() -> LoadedModels:
+def models() -> LoadedMlxModels:
     return load_models("k3-tiny")
 
 

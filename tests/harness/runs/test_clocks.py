@@ -16,7 +16,7 @@ from harness.base.clock import now
 from harness.plans.plan import make_plan
 from harness.plans.preset_file import preset_of_flags
 from harness.runs import timed_process
-from harness.runs.loaded_models import load_models
+from harness.runs.loaded.loading import load_models
 from reports.engines import ENGINES
 from reports.records.measurement import Measurement
 from reports.records.plan import Run
@@ -102,7 +102,7 @@ def measured(
 
     with monkeypatch.context() as patch:
         patch.setattr(type(last), "__call__", noted)
-        patch.setattr(timed_process, "now", forwards.read_clock)
+        patch.setattr(type(prepared.loaded), "now", lambda self: forwards.read_clock())
         return forwards, timed_process._measure(prepared, Run(arm=arm, sample=0, repeat=0), 0, prepared.limit)
 
 

@@ -11,7 +11,8 @@ from harness.engines.mlx.drafters.load import load_drafter
 from harness.plans.kinds import plan_of
 from harness.plans.preset import ParityPreset, RuntimeSpec
 from harness.plans.preset_file import load_preset, preset_of_flags
-from harness.runs.loaded_models import LoadedModels, load_models
+from harness.runs.loaded.loading import load_models
+from harness.runs.loaded.mlx_models import LoadedMlxModels
 from harness.runs.recorded_reference import find_recording
 from reports.records.recorded_drafts import RecordedDrafts
 from reports.report import load_report
@@ -27,22 +28,22 @@ def preset_with(*overrides: str) -> ParityPreset:
 
 
 @pytest.fixture(scope="module")
-def loaded() -> LoadedModels:
+def loaded() -> LoadedMlxModels:
     verifier, *others = preset_with().models()
     return load_models(verifier.name, others)
 
 
-def prompts_of(preset: ParityPreset, loaded: LoadedModels) -> list[tuple[int, ...]]:
+def prompts_of(preset: ParityPreset, loaded: LoadedMlxModels) -> list[tuple[int, ...]]:
     workload = Code(items=preset.workload.items, samples=preset.samples, seed=preset.seed)
     return [prompt.tokens for prompt in workload.prompts(loaded.text)]
 
 
-def found(loaded: LoadedModels, *overrides: str) -> RecordedDrafts:
+def found(loaded: LoadedMlxModels, *overrides: str) -> RecordedDrafts:
     preset = preset_with(*overrides)
     return find_recording(preset, loaded.models, prompts_of(preset, loaded))[1]
 
 
-def test_the_shipped_preset_has_its_recording_as_has_a_part_of_it(loaded: LoadedModels) -> None:
+def test_the_shipped_preset_has_its_recording_as_has_a_part_of_it(loaded: LoadedMlxModels) -> None:
     assert found(loaded) == found(loaded, "samples=2", "blocks=3")
 
 
@@ -56,7 +57,7 @@ def test_the_shipped_preset_has_its_recording_as_has_a_part_of_it(loaded: Loaded
         ("samples=6", "of which sample 5 is none"),
     ],
 )
-def test_what_differs_is_named_with_a_remedy(loaded: LoadedModels, override: str, said: str) -> None:
+def test_what_differs_is_named_with_a_remedy(loaded: LoadedMlxModels, override: str, said: str) -> None:
     with pytest.raises(CannotRunError) as caught:
         found(loaded, override)
     assert said in str(caught.value)
@@ -71,7 +72,7 @@ def test_what_differs_is_named_with_a_remedy(loaded: LoadedModels, override: str
         ("drafter", "no reference was recorded"),
     ],
 )
-def test_other_weights_are_no_match(loaded: LoadedModels, role: str, said: str) -> None:
+def test_other_weights_are_no_match(loaded: LoadedMlxModels, role: str, said: str) -> None:
     models = [model.replace(weights=NOWHERE) if model.role == role else model for model in loaded.models]
     preset = preset_with()
     with pytest.raises(CannotRunError, match=said):
@@ -104,7 +105,7 @@ def test_the_command_holds_the_drafter_to_it_or_says_why_it_cannot(
 
 
 @pytest.mark.torch
-def test_pytorch_proposes_again_what_was_recorded(loaded: LoadedModels) -> None:
+def test_pytorch_proposes_again_what_was_recorded(loaded: LoadedMlxModels) -> None:
     preset = preset_with("samples=2")
     spec = preset.drafter_as(RuntimeSpec(kind="dflash-torch"))
     made = record(loaded.verifier, load_drafter(spec, loaded.verifier), prompts_of(preset, loaded), spec, blocks=3)

@@ -1,36 +1,19 @@
-"""Restoration by f_theta: K/V of evicted positions, projected from what a proposer said about each of them.
-
-The proposer is the verifier's own first layers: what enters layer `proposer.layer` while a position is read is kept
-as its features, normalised and in float16. K/V of a position outside sink + window are a linear map of its features
-(keys before norm and RoPE, values), then the layer's own key norm and RoPE at the absolute position.
-
-`transient`: only features stay; the K/V are made anew, a layer at a time, in every forward. `resident`: the K/V made
-at eviction are written where the evicted ones stood, and features stay too. Both are counted in bytes.
-"""
+"""The maps of f_theta in MLX: loaded beside a verifier of mlx-lm, applied as `harness.engines.bounded.f_theta` asks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import mlx.core as mx
 
-from harness.base.clock import Stopwatch
 from harness.base.errors import EngineError, ModelError
-from harness.engines.mlx.bounded.layout import Policy
-from harness.engines.mlx.bounded.restoration import Evicted
+from harness.engines.bounded.arrays import Arrays
+from harness.engines.bounded.f_theta import FEATURE_LIMIT, check_projection
+from harness.engines.mlx.bounded.arrays import ARRAYS
 from harness.engines.mlx.verifier.load import Verifier
-from harness.models.f_theta_folder import WEIGHTS, FThetaManifest, read_manifest
-from harness.models.folder.digest import weights_digest
-from harness.models.resolve import resolve
-from reports.records.measurement import Restoration
-from reports.restorations import RestorationMode
+from harness.models.f_theta_folder import WEIGHTS, FThetaManifest
 
-FEATURE_LIMIT = 60_000.0
-"""Normalised features are clipped to this, which float16 can hold (65504)."""
-GROWTH = 64
-"""Positions by which the feature store grows at once while decoding; a prompt takes no more room than it has."""
-CAPTURE = "capture"
 Finish = Callable[[mx.array, int], mx.array]
 """Keys before norm and RoPE, (1, K/V heads, n, head size), and the first position -> keys as attention wants them."""
 
@@ -39,6 +22,7 @@ Finish = Callable[[mx.array, int], mx.array]
 class Projection:
     """The maps of one verifier, float32: features (n, features) -> keys and values (n, 2 x K/V width)."""
 
+    arrays: ClassVar[Arrays] = ARRAYS
     manifest: FThetaManifest
     mean: mx.array
     scale: mx.array
@@ -59,25 +43,6 @@ class Projection:
         return self.finishers[layer](shaped[0], first), shaped[1]
 
 
-def load_f_theta(name: str, restoration: Restoration, verifier: Verifier) -> tuple["FThetaRestorer", Restoration]:
-    """The f_theta called `name`, on `verifier`, and `restoration` with its digest and its bytes a position.
-
-    Raises:
-        ModelError: it is missing, damaged or made for another verifier.
-        EngineError: every layer it could restore is exact, or the verifier's family is unknown to it.
-    """
-    assert restoration.residency is not None
-    found = resolve(name)
-    manifest = read_manifest(found.folder)
-    if manifest.weights != found.weights:
-        raise ModelError(f"{found.folder}: the weights are not those its manifest names; copy the folder again")
-    projection = load_projection(found.folder, manifest, verifier)
-    if not set(manifest.restorable) - set(restoration.exact_layers or ()):
-        raise EngineError("f_theta: every layer that it restores is exact; leave one of them out of exact_layers")
-    restored = restoration.replace(weights=found.weights, feature_bytes=manifest.feature_bytes)
-    return FThetaRestorer(projection, restoration.residency), restored
-
-
 def load_projection(folder: Path, manifest: FThetaManifest, verifier: Verifier) -> Projection:
     """The maps of an f_theta folder whose manifest was read.
 
@@ -85,17 +50,7 @@ def load_projection(folder: Path, manifest: FThetaManifest, verifier: Verifier) 
         ModelError: it was made for another verifier, or a weight is not finite.
         EngineError: a family of which keys cannot be finished here.
     """
-    if verifier.folder is None:
-        raise ModelError(f"{folder}: the verifier has no weights on disk, so whether it is the right one is not known")
-    architecture, digest = verifier.architecture, weights_digest(verifier.folder)
-    if manifest.verifier_weights != digest:
-        raise ModelError(
-            f"{folder}: made for a verifier with weights {manifest.verifier_weights[:19]}, not {digest[:19]}; train "
-            "one for this verifier with `k3 train ftheta`"
-        )
-    made_for = (manifest.layers, manifest.kv_heads, manifest.head_dim)
-    if made_for != (architecture.layers, architecture.kv_heads, architecture.head_dim):
-        raise ModelError(f"{folder}: layers, K/V heads and head size {made_for} are not the verifier's")
+    check_projection(folder, manifest, verifier)
     arrays = _finite(folder / WEIGHTS)
     return Projection(
         manifest=manifest,
@@ -136,111 +91,3 @@ def key_finisher(layer: Any) -> Finish:
     if rope is None:
         raise EngineError(f"f_theta: {type(attention).__module__} has no RoPE to give to restored keys")
     return lambda keys, first: rope(norm(keys) if norm is not None else keys, offset=first)
-
-
-class FeatureStore:
-    """Features of all positions read so far, (n, features) in float16, with a little room to grow."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._held: mx.array | None = None
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the array, spare room included."""
-        return 0 if self._held is None else int(self._held.nbytes)
-
-    def append(self, features: mx.array, spare: int = 0) -> None:
-        """Keep the features of the next positions; where that takes more room, make `spare` positions more."""
-        stop = self.count + len(features)
-        held = 0 if self._held is None else len(self._held)
-        if stop > held:
-            room = mx.zeros((stop - held + spare, features.shape[1]), features.dtype)
-            self._held = room if self._held is None else mx.concatenate([self._held, room])
-        assert self._held is not None
-        self._held[self.count : stop] = features
-        self.count = stop
-
-    def take(self, positions: range) -> mx.array:
-        """Features of consecutive positions.
-
-        Raises:
-            EngineError: one of them was not read yet.
-        """
-        if self._held is None or positions.stop > self.count:
-            raise EngineError(f"f_theta: features of position {positions.stop - 1} are wanted, {self.count} are there")
-        return self._held[positions.start : positions.stop]
-
-    def rewind(self, count: int) -> None:
-        """Forget all positions from `count` on; their room is written over."""
-        self.count = min(self.count, count)
-
-    def arrays(self) -> list[mx.array]:
-        """What is held, to be evaluated."""
-        return [] if self._held is None else [self._held]
-
-
-class FThetaRestorer:
-    """f_theta over one prompt: keeps its features and makes K/V from them."""
-
-    mode: ClassVar[RestorationMode] = "f_theta"
-
-    def __init__(self, projection: Projection, residency: Literal["resident", "transient"]) -> None:
-        self.projection = projection
-        self.residency = residency
-        self.watch = Stopwatch()
-        self._store = FeatureStore()
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the features kept."""
-        return self._store.nbytes
-
-    @property
-    def capture_layer(self) -> int:
-        """The layer whose input is kept."""
-        return self.projection.manifest.proposer.layer
-
-    @property
-    def seconds(self) -> float:
-        """Seconds spent keeping features."""
-        return self.watch.total(CAPTURE)
-
-    def arrays(self) -> list[mx.array]:
-        """The features, to be evaluated."""
-        return self._store.arrays()
-
-    def fresh(self) -> "FThetaRestorer":
-        """The same maps for another prompt."""
-        return FThetaRestorer(self.projection, self.residency)
-
-    def policy(self, layer: int) -> Policy:
-        """Rebuilt or restored where there is a map, dropped elsewhere."""
-        if layer not in self.projection.weights:
-            return "drop"
-        return "rebuild" if self.residency == "transient" else "restore"
-
-    def observe(self, hidden: mx.array, wait: bool) -> None:
-        """Keep features of the positions being read; `hidden` (1, L, hidden) enters `capture_layer`.
-
-        With `wait` they are evaluated, so that the seconds are those of keeping them alone.
-        """
-        if wait:
-            mx.eval(hidden)
-        with self.watch.stage(CAPTURE):
-            self._store.append(self.projection.normalise(hidden[0]), 0 if wait else GROWTH)
-            if wait:
-                mx.eval(self._store.arrays())
-
-    def rewind(self, count: int) -> None:
-        """Forget the features of positions that were read and not accepted."""
-        self._store.rewind(count)
-
-    def restore(self, evicted: Evicted) -> tuple[mx.array, mx.array]:
-        """K/V from the features of the evicted positions; the evicted ones are not looked at."""
-        keys, values = self.rebuild(evicted.layer, evicted.positions)
-        return keys.astype(evicted.keys.dtype), values.astype(evicted.values.dtype)
-
-    def rebuild(self, layer: int, positions: range) -> tuple[mx.array, mx.array]:
-        """K/V from the features of `positions`."""
-        return self.projection.project(layer, self._store.take(positions), positions.start)

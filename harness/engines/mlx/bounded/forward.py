@@ -12,7 +12,7 @@ import mlx.core as mx
 from mlx_lm.models import gemma3, gemma3_text, gemma4, gemma4_text, llama, qwen2, qwen3
 
 from harness.base.errors import EngineError
-from harness.engines.mlx.bounded.cache import EvictingCache
+from harness.engines.bounded.cache import EvictingCache
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """The `model` drafter: a small autoregressive model of the same vocabulary, as in mlx-lm's speculative decoding."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,36 +9,17 @@ from mlx import nn
 
 from harness.base.errors import EngineError
 from harness.engines.acceptance import leading_matches
-from harness.engines.mlx.drafters.base import DraftCounters, token_ids
+from harness.engines.drafters.base import DraftCounters
+from harness.engines.drafters.vocabulary import AHEAD, Rows, check_tokenizers, rows_of
 from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier, load_verifier
 from harness.engines.mlx.verifier.plain_caches import plain_caches
 from harness.engines.mlx.verifier.rollback import trim
+from harness.engines.mlx.verifier.step_loop import token_ids
 from reports.drafters import SMALL_MODEL
 
 GROUP = 64
 """Weights that share a scale and an offset when a draft model is rounded: the default of mlx-lm's quantisation."""
-AHEAD = 2
-"""Committed tokens that wait for the next proposal instead of a forward of their own: the last draft of a block that
-was accepted whole, and the verifier's token that a block without drafts committed."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows for tokens of a draft model and of its verifier. Models of one tokenizer are padded to different counts; no
-    text has the tokens of the padding."""
-
-    draft: int
-    verifier: int
-
-    @property
-    def shared(self) -> int:
-        """Rows that both have: what may be drafted."""
-        return min(self.draft, self.verifier)
-
-    def readable(self, tokens: Sequence[int]) -> mx.array:
-        """Tokens as the draft model reads them, (n,); one that it has no row for is read as its last."""
-        return mx.array([min(token, self.draft - 1) for token in tokens], mx.int32)
 
 
 class ModelDraft:
@@ -48,7 +28,7 @@ class ModelDraft:
     The cache holds the context up to `pending`, then whatever was drafted and not yet decided.
     """
 
-    def __init__(self, model: Any, chunk: int, rows: "Rows") -> None:
+    def __init__(self, model: Any, chunk: int, rows: Rows) -> None:
         self.counters = DraftCounters()
         self._model, self._chunk, self._rows = model, chunk, rows
         self._caches = plain_caches(model)
@@ -67,7 +47,7 @@ class ModelDraft:
 
     def propose_lazily(self, last: int, limit: int) -> mx.array:
         """The same, (limit,), dispatched but not waited for: each forward takes the token before from the graph."""
-        fed = self._rows.readable([*self._pending, last])
+        fed = mx.array(self._rows.readable([*self._pending, last]), mx.int32)
         self._read = [last]
         self._pending = []
         drafts: list[mx.array] = []
@@ -98,7 +78,7 @@ class ModelDraft:
     def _catch_up(self) -> None:
         """Read what is pending, in chunks, as prefill does."""
         for start in range(0, len(self._pending), self._chunk):
-            read = self._rows.readable(self._pending[start : start + self._chunk])
+            read = mx.array(self._rows.readable(self._pending[start : start + self._chunk]), mx.int32)
             self._model(read[None], cache=self._caches)
             mx.eval([cache.state for cache in self._caches])
         self._pending = []
@@ -118,12 +98,7 @@ class ModelDrafter:
         Raises:
             EngineError: another vocabulary, or caches that cannot be trimmed exactly.
         """
-        self._rows = Rows(drafting.architecture.vocab, verifier.architecture.vocab)
-        if self._rows.draft != self._rows.verifier and not _one_vocabulary(drafting, verifier, self._rows.shared):
-            raise EngineError(
-                f"drafter: a vocabulary of {self._rows.draft} tokens, the verifier's has {self._rows.verifier}, "
-                "and that is no padding: their tokenizers differ"
-            )
+        self._rows = rows_of(drafting, verifier)
         self.weights, self.dtype = weights, drafting.architecture.dtype
         self.model, self._chunk = drafting.model, chunk
         plain_caches(self.model)
@@ -141,22 +116,12 @@ class ModelDrafter:
         drafting = load_verifier(folder)
         if bits is not None:
             _round(drafting, bits)
-        probe = "def main():\n    return 1  # Ωmega, 2 %\n"
-        if verifier.tokenizer is not None and drafting.tokenizer.encode(probe) != verifier.tokenizer.encode(probe):
-            raise EngineError("drafter: its tokenizer gives other token ids than the verifier's; drafts mean nothing")
+        check_tokenizers(drafting, verifier)
         return cls(drafting, weights, verifier, chunk)
 
     def begin(self) -> ModelDraft:
         """An empty cache."""
         return ModelDraft(self.model, self._chunk, self._rows)
-
-
-def _one_vocabulary(drafting: Verifier, verifier: Verifier, rows: int) -> bool:
-    """Both have the same tokenizer, whose every token has one of `rows`."""
-    if drafting.tokenizer is None or verifier.tokenizer is None:
-        return False
-    ours: dict[str, int] = drafting.tokenizer.get_vocab()
-    return ours == verifier.tokenizer.get_vocab() and max(ours.values(), default=0) < rows
 
 
 def _round(drafting: Verifier, bits: int) -> None:

@@ -19,7 +19,7 @@ from harness.engines.base import Block, DecodeLimit, Held, Session, SessionStats
 from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.native import positions_read
-from harness.engines.mlx.verifier.step_loop import check_limit, token_of
+from harness.engines.mlx.verifier.step_loop import token_of
 from harness.engines.spec import EngineSettings
 from reports.engines import ORACLE, EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
@@ -79,7 +79,7 @@ class ArEngine:
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
         """One token a block. A stop token leaves one step that nobody reads, as in every loop that runs ahead."""
-        check_limit(limit)
+        limit.check()
         own = _own(session)
         if limit.max_new_tokens == 1 or own.first_token in limit.stop_tokens:
             return

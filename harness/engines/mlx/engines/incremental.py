@@ -9,8 +9,9 @@ from mlx_lm.models.cache import make_prompt_cache
 
 from harness.base.errors import EngineError
 from harness.engines.base import Block, DecodeLimit, Held, Session, SessionStats
-from harness.engines.mlx.bounded.bounded_verifier import BoundedVerifier, bound
-from harness.engines.mlx.bounded.cache import EvictingCache
+from harness.engines.bounded.bounded_verifier import BoundedVerifier
+from harness.engines.bounded.cache import EvictingCache
+from harness.engines.mlx.bounded.bound import bound
 from harness.engines.mlx.engines.native_baseline import NativeSession, native_append, native_decode
 from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier

@@ -26,7 +26,7 @@ from harness.engines.mlx.drafters.model import ModelDrafter
 from harness.engines.mlx.memory import kv_bytes
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.mlx.verifier.native import native_prefill
-from harness.engines.mlx.verifier.step_loop import check_limit, token_of
+from harness.engines.mlx.verifier.step_loop import token_of
 from harness.engines.spec import EngineSettings
 from reports.drafters import SMALL_MODEL
 from reports.engines import MLX_LM_SPECULATIVE, EngineKind
@@ -117,7 +117,7 @@ class MlxLmSpeculativeEngine:
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
         """The function's blocks: drafts it accepted (`from_draft`), then the verifier's own token."""
-        check_limit(limit)
+        limit.check()
         own = _own(session)
         emitted, last = 1, own.first_token
         if limit.max_new_tokens == 1 or last in limit.stop_tokens:

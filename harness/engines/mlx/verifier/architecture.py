@@ -1,32 +1,15 @@
 """What a loaded verifier is, read from the model itself and not from what its config promises."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import mlx.core as mx
 from mlx_lm.models.cache import KVCache, RotatingKVCache, make_prompt_cache
 
 from harness.base.errors import ModelError
+from harness.engines.architecture import Architecture
 from harness.engines.cache_formula import CacheLayer
 from harness.models.info import architecture
 from harness.models.library_errors import told_in_one_line
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """A verifier as loaded: the `name` of its class, and one entry a layer in `cache_layers` and `layer_types`."""
-
-    name: str
-    layers: int
-    layer_types: tuple[str, ...]
-    sliding_window: int | None
-    kv_heads: int
-    head_dim: int
-    cache_layers: tuple[CacheLayer, ...]
-    dtype: str
-    quantisation: str | None
-    vocab: int
-    eos_ids: tuple[int, ...]
 
 
 def read_architecture(model: Any, config: dict[str, Any], eos_ids: set[int]) -> Architecture:

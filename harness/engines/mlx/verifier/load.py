@@ -4,17 +4,19 @@ import glob
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from mlx_lm.utils import load_model, load_tokenizer
 
 from harness.base.errors import ModelError
+from harness.engines.architecture import Architecture
 from harness.engines.mlx.device import raise_wired_limit
-from harness.engines.mlx.verifier.architecture import Architecture, read_architecture
+from harness.engines.mlx.verifier.architecture import read_architecture
 from harness.engines.rope import rope_overrides
 from harness.models.folder.model_folder import open_folder
 from harness.models.library_errors import told_in_one_line
 from harness.models.tokenizer import check_tokenizer, library_options
+from reports.engines import MLX, Backend
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Verifier:
     tokenizer: Any
     architecture: Architecture
     folder: Path | None = None
+    backend: ClassVar[Backend] = MLX
     drafters: dict[tuple[str | int | None, ...], Any] = field(default_factory=dict, compare=False, repr=False)
     """Drafters already loaded for it, by kind, folder, weights, type and bits, so that arms share them."""
 

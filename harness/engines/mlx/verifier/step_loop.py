@@ -1,21 +1,12 @@
 """The step loop shared by the engines that decode one token at a time with code of our own."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import mlx.core as mx
 
-from harness.base.errors import EngineError, UsageError
+from harness.base.errors import EngineError
 from harness.engines.base import Block, DecodeLimit
-
-
-def check_limit(limit: DecodeLimit) -> None:
-    """Refuse a limit that does not even allow the first token.
-
-    Raises:
-        UsageError: `max_new_tokens` under 1.
-    """
-    if limit.max_new_tokens < 1:
-        raise UsageError(f"max_new_tokens: {limit.max_new_tokens} leaves no room for the first token; use 1 or more")
 
 
 def token_of(array: mx.array) -> int:
@@ -30,6 +21,12 @@ def token_of(array: mx.array) -> int:
     return token
 
 
+def token_ids(tokens: mx.array) -> list[int]:
+    """Token ids of shape (L,) as ints, evaluated."""
+    ids: Any = tokens.tolist()
+    return list(ids)
+
+
 def step_loop(first: mx.array, step: Callable[[mx.array], mx.array], limit: DecodeLimit) -> Iterator[Block]:
     """Yield one block a token after `first`, an evaluated token of shape (1,), until the limit or a stop token.
 
@@ -37,7 +34,7 @@ def step_loop(first: mx.array, step: Callable[[mx.array], mx.array], limit: Deco
     waited for, as mlx-lm does, so that building a graph and running one overlap; none is dispatched beyond the
     limit, and a stop token leaves at most one that nobody reads.
     """
-    check_limit(limit)
+    limit.check()
     if limit.max_new_tokens == 1 or token_of(first) in limit.stop_tokens:
         return
     upcoming = step(first)

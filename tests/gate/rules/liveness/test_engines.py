@@ -3,6 +3,7 @@
 import pytest
 
 from reports.records.measurement import Restoration
+from reports.records.provenance import Runtime
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.edits import edit_arm
@@ -22,6 +23,14 @@ def carried(mode: str) -> Report:
         return arm.replace(measurements=rows, **changes)
 
     return edit_arm(CODE, ARM, carry)
+
+
+def test_an_engine_of_mlx_alone_did_not_run_on_pytorch():
+    runtime = Runtime(backend="torch", device="cpu", dtype="float32", attention="sdpa", threads=2)
+    torch = CODE.replace(provenance=CODE.provenance.replace(runtime=runtime))
+    assert not ask("ENGINE_CONTRADICTED", torch)
+    peer = edit_arm(torch, ARM, lambda arm: arm.replace(engine="mlx-lm-speculative"))
+    assert "mlx-lm-speculative" in found("ENGINE_CONTRADICTED", peer)
 
 
 @pytest.mark.parametrize("mode", ["identity", "f_theta", "ablate"])

@@ -1,6 +1,6 @@
 import pytest
 
-from reports.records.provenance import Source
+from reports.records.provenance import Package, Runtime, Source
 from reports.report import Imported
 from tests.gate.asking import ask
 from tests.gate.edits import set_source
@@ -13,6 +13,16 @@ NIAH = measured_niah(Setup(samples=2, repeats=1))
 def test_every_part_of_provenance_is_asked_for(field):
     report = NIAH.replace(provenance=NIAH.provenance.replace(**{field: None}))
     assert [finding.field for finding in ask("PROVENANCE_MISSING", report)] == [f"provenance.{field}"]
+
+
+def test_a_run_on_pytorch_names_the_packages_that_computed():
+    runtime = Runtime(backend="torch", device="cpu", dtype="float32", attention="sdpa", threads=2)
+    kept = tuple(one for one in NIAH.provenance.packages if one.name not in ("torch", "transformers"))
+    bare = NIAH.provenance.replace(runtime=runtime, packages=kept)
+    (finding,) = ask("PROVENANCE_MISSING", NIAH.replace(provenance=bare))
+    assert "provenance.packages.torch" in finding.message
+    named = (*kept, Package(name="torch", version="2.13.0"), Package(name="transformers", version="5.24.0"))
+    assert not ask("PROVENANCE_MISSING", NIAH.replace(provenance=bare.replace(packages=named)))
 
 
 @pytest.mark.parametrize("field", ["preset", "created_at", "workload", "plan", "provenance"])

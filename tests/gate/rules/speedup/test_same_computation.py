@@ -1,8 +1,10 @@
 import pytest
 
 from gate.claims.propose import propose
+from reports.engines import ORACLE
 from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.records.measurement import Measurement
+from reports.records.provenance import Runtime
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bounds import too_fast
@@ -87,6 +89,20 @@ def test_every_row_of_the_oracle_is_decoded_with_the_reference_loop() -> None:
     ]
     silent = edit_arm(set_rows(code(), "oracle", decode_loop=None), "oracle", lambda arm: arm.replace(decode_loop=None))
     assert found("SPEEDUP_ORACLE_LOOP", silent, NGRAM) == ["not recorded"]
+
+
+def test_on_pytorch_the_reference_loop_is_another() -> None:
+    torch = on_torch(code())
+    assert found("SPEEDUP_ORACLE_LOOP", torch, NGRAM) == [ORACLE.decode_loop]
+    assert not ask("SPEEDUP_ORACLE_LOOP", set_rows(torch, "oracle", decode_loop="greedy_step"), NGRAM)
+    assert ask("SPEEDUP_ORACLE_LOOP", set_rows(code(), "oracle", decode_loop="greedy_step"), NGRAM)
+
+
+def on_torch(report: Report) -> Report:
+    """The report as though PyTorch had computed it."""
+    assert report.provenance is not None
+    runtime = Runtime(backend="torch", device="cpu", dtype="float32", attention="sdpa", threads=2)
+    return report.replace(provenance=report.provenance.replace(runtime=runtime))
 
 
 def test_an_oracle_that_drops_its_cache_is_none() -> None:

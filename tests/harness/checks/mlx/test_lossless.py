@@ -8,8 +8,9 @@ import mlx.core as mx
 import pytest
 
 from harness.engines.base import Block, DecodeLimit
+from harness.engines.drafters.replay import Spoil, spoils
 from harness.engines.mlx.drafters.model import ModelDrafter
-from harness.engines.mlx.drafters.replay import ReplayDrafter, Spoil, spoils
+from harness.engines.mlx.drafters.replay import ReplayDrafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.engines.fused_carry import FusedCarryEngine
 from harness.engines.mlx.verifier.load import Verifier

@@ -7,7 +7,7 @@ import pytest
 from harness.checks.losslessness import compare_streams
 from harness.checks.mlx.stream_audit import audit
 from harness.engines.base import DecodeLimit
-from harness.engines.mlx.drafters.replay import ReplayDrafter, spoils
+from harness.engines.drafters.replay import ReplayDrafter, spoils
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.engines.fused_carry import FusedCarryEngine
 from harness.engines.mlx.verifier.load import Verifier, load_verifier

@@ -6,10 +6,10 @@ import pytest
 
 from harness.checks.mlx.compare_drafters import compare
 from harness.checks.mlx.record_drafts import record
-from harness.engines.mlx.drafters.base import Drafter
+from harness.engines.drafters.base import Drafter
+from harness.engines.drafters.recorded import RecordedDrafter
 from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
 from harness.engines.mlx.drafters.load import load_drafter
-from harness.engines.mlx.drafters.recorded import RecordedDrafter
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.spec import DrafterSpec
 from reports.records.drafter_parity import ParityResult

@@ -9,11 +9,12 @@ import mlx.core as mx
 from harness.base.errors import EngineError, ModelError
 from harness.engines.dflash_config import DflashConfig, read_dflash_config
 from harness.engines.draft_vocab import TENSOR, check_draft_vocab
-from harness.engines.mlx.drafters.base import DraftCounters, token_ids
+from harness.engines.drafters.base import DraftCounters
 from harness.engines.mlx.drafters.dflash.layers import DflashModel, LayerContext
 from harness.engines.mlx.drafters.dflash.shared_weights import Shared, share
 from harness.engines.mlx.verifier.hidden_states import layers_of
 from harness.engines.mlx.verifier.load import Verifier
+from harness.engines.mlx.verifier.step_loop import token_ids
 from harness.models.folder.model_folder import open_folder
 from reports.drafters import DFLASH
 

@@ -14,7 +14,7 @@ import numpy as np
 from harness.base.errors import CannotRunError, EngineError
 from harness.base.remedies import TORCH_REMEDY
 from harness.engines.dflash_config import read_dflash_config
-from harness.engines.mlx.drafters.base import DraftCounters
+from harness.engines.drafters.base import DraftCounters
 from harness.engines.mlx.drafters.dflash.drafter import check_fit
 from harness.engines.mlx.drafters.dflash.shared_weights import Shared, share
 from harness.engines.mlx.verifier.load import Verifier

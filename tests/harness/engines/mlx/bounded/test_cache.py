@@ -4,9 +4,10 @@ import mlx.core as mx
 import pytest
 
 from harness.base.errors import EngineError
-from harness.engines.mlx.bounded.cache import EvictingCache
-from harness.engines.mlx.bounded.layout import LayerRule
-from harness.engines.mlx.bounded.restoration import AblateRestorer, Evicted, IdentityRestorer
+from harness.engines.bounded.cache import EvictingCache
+from harness.engines.bounded.layout import LayerRule
+from harness.engines.bounded.restoration import AblateRestorer, Evicted, IdentityRestorer
+from harness.engines.mlx.bounded.arrays import ARRAYS
 
 RULES = [LayerRule("restore", 1, 2), LayerRule("drop", 1, 2), LayerRule("keep")]
 
@@ -24,20 +25,20 @@ def read(cache: EvictingCache, length: int) -> None:
 
 
 def test_layers_of_one_rule_share_their_plan_and_mask() -> None:
-    cache = EvictingCache([RULES[0], RULES[2], RULES[0]], True, IdentityRestorer())
+    cache = EvictingCache([RULES[0], RULES[2], RULES[0]], True, IdentityRestorer(), ARRAYS)
     assert len(cache.groups) == 2
     assert cache.layers[0].group is cache.layers[2].group
 
 
 def test_it_cannot_be_taken_for_a_quantised_or_an_empty_one() -> None:
-    layer = EvictingCache(RULES, True, IdentityRestorer()).layers[0]
+    layer = EvictingCache(RULES, True, IdentityRestorer(), ARRAYS).layers[0]
     assert not hasattr(layer, "bits")
     assert not hasattr(layer, "__len__")
     assert layer
 
 
 def test_layers_hold_what_their_rules_say() -> None:
-    cache = EvictingCache(RULES, True, IdentityRestorer())
+    cache = EvictingCache(RULES, True, IdentityRestorer(), ARRAYS)
     read(cache, 10)
     assert [layer.keys.shape[2] for layer in cache.layers if layer.keys is not None] == [10, 3, 10]
     assert cache.nbytes == 23 * 2 * 2 * 4 * 4
@@ -45,11 +46,11 @@ def test_layers_hold_what_their_rules_say() -> None:
 
 
 def test_nothing_is_held_before_the_first_chunk() -> None:
-    assert EvictingCache(RULES, True, IdentityRestorer()).nbytes == 0
+    assert EvictingCache(RULES, True, IdentityRestorer(), ARRAYS).nbytes == 0
 
 
 def test_identity_writes_back_the_very_bytes() -> None:
-    cache = EvictingCache(RULES[:1], True, IdentityRestorer())
+    cache = EvictingCache(RULES[:1], True, IdentityRestorer(), ARRAYS)
     read(cache, 10)
     keys = cache.layers[0].keys
     assert keys is not None
@@ -57,7 +58,7 @@ def test_identity_writes_back_the_very_bytes() -> None:
 
 
 def test_a_step_writes_back_what_the_step_before_moved_out() -> None:
-    cache = EvictingCache(RULES[:1], True, IdentityRestorer())
+    cache = EvictingCache(RULES[:1], True, IdentityRestorer(), ARRAYS)
     read(cache, 10)
     own = [*(kv(10)[0][:, :, p] for p in range(10))]
     for step in range(3):
@@ -71,11 +72,11 @@ def test_a_step_writes_back_what_the_step_before_moved_out() -> None:
 
 def test_running_a_layer_without_a_plan_is_an_error() -> None:
     with pytest.raises(EngineError, match="without a plan"):
-        EvictingCache(RULES, True, IdentityRestorer()).layers[0].update_and_fetch(*kv(3))
+        EvictingCache(RULES, True, IdentityRestorer(), ARRAYS).layers[0].update_and_fetch(*kv(3))
 
 
 def test_evicting_before_anything_was_read_is_an_error() -> None:
-    cache = EvictingCache(RULES[:1], True, AblateRestorer())
+    cache = EvictingCache(RULES[:1], True, AblateRestorer(), ARRAYS)
     with pytest.raises(EngineError, match="puts nothing back"):
         read(cache, 10)
 
@@ -86,13 +87,13 @@ def test_a_restorer_that_returns_another_shape_is_caught() -> None:
             return evicted.keys[:, :, :-1], evicted.values
 
     with pytest.raises(EngineError, match="another shape for layer 0"):
-        read(EvictingCache(RULES[:1], True, Short()), 10)
+        read(EvictingCache(RULES[:1], True, Short(), ARRAYS), 10)
 
 
 def test_seconds_of_restoration_are_spent_only_where_something_is_restored() -> None:
     restoring, dropping = (
-        EvictingCache(RULES[:1], True, IdentityRestorer()),
-        EvictingCache(RULES[1:], True, AblateRestorer()),
+        EvictingCache(RULES[:1], True, IdentityRestorer(), ARRAYS),
+        EvictingCache(RULES[1:], True, AblateRestorer(), ARRAYS),
     )
     read(restoring, 10)
     read(dropping, 10)

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.base.errors import EngineError
-from harness.engines.mlx.bounded.bounded_verifier import chunk_length, layer_rules
-from harness.engines.mlx.bounded.cache import EvictingCache
-from harness.engines.mlx.bounded.f_theta import FeatureStore, FThetaRestorer
+from harness.engines.bounded.bounded_verifier import chunk_length, layer_rules
+from harness.engines.bounded.cache import EvictingCache
+from harness.engines.bounded.f_theta import FeatureStore, FThetaRestorer
+from harness.engines.mlx.bounded.arrays import ARRAYS
 from harness.engines.mlx.bounded.forward import take_apart
 from harness.engines.mlx.verifier.load import Verifier
 from reports.records.measurement import Restoration
@@ -35,7 +36,7 @@ def logits_of(
     kept = Restoration(mode="f_theta", exact_layers=exact, sink=SINK, window=WINDOW, eviction="strict")
     rules = layer_rules(kept, restorer, [layer.native_window for layer in verifier.architecture.cache_layers])
     length = chunk_length(chunk, rules, restorer)
-    cache, rows = EvictingCache(rules, True, restorer), []
+    cache, rows = EvictingCache(rules, True, restorer, ARRAYS), []
     for start in range(0, prompt, length):
         part = tokens[start : min(start + length, prompt)]
         cache.begin_chunk(len(part))
@@ -84,7 +85,7 @@ def test_layers_without_a_map_drop_and_every_pair_is_counted_once() -> None:
 
 
 def test_features_of_unread_positions_are_an_error() -> None:
-    store = FeatureStore()
+    store = FeatureStore(ARRAYS)
     store.append(mx.ones((3, 4), mx.float16))
     assert store.nbytes == 3 * 4 * 2
     store.append(mx.zeros((2, 4), mx.float16), spare=5)

@@ -4,7 +4,7 @@ import mlx.core as mx
 import pytest
 
 from harness.base.errors import EngineError, UsageError
-from harness.engines.mlx.bounded.restoration import (
+from harness.engines.bounded.restoration import (
     AblateRestorer,
     Evicted,
     IdentityRestorer,

@@ -6,9 +6,9 @@ import mlx.core as mx
 import pytest
 
 from harness.engines.base import DecodeLimit
-from harness.engines.mlx.drafters.combined import CombinedDrafter
+from harness.engines.drafters.combined import CombinedDrafter
+from harness.engines.drafters.preference import DFLASH, Preference
 from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
-from harness.engines.mlx.drafters.preference import DFLASH, Preference
 from harness.engines.registry import build
 from harness.engines.spec import DrafterSpec, EngineSettings
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from harness.base.errors import EngineError, UsageError
-from harness.checks.mlx.fork import fork
+from harness.checks.lossless_run import fork
+from harness.checks.mlx.matrix import MATRIX
 from harness.engines.base import Block, DecodeLimit, Engine, SessionStats
+from harness.engines.bounded.f_theta import GROWTH
 from harness.engines.cache_formula import cache_table
-from harness.engines.mlx.bounded.bounded_verifier import bound
-from harness.engines.mlx.bounded.f_theta import GROWTH
-from harness.engines.mlx.drafters.base import Drafter
-from harness.engines.mlx.drafters.replay import ReplayDraft, ReplayDrafter, spoils
+from harness.engines.drafters.base import Drafter
+from harness.engines.drafters.replay import ReplayDraft, ReplayDrafter, spoils
+from harness.engines.mlx.bounded.bound import bound
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.verifier.hidden_states import LayerOutputs
 from harness.engines.mlx.verifier.load import Verifier, load_verifier
@@ -222,4 +223,4 @@ def test_bounds_that_mean_nothing_are_refused_as_in_the_incremental_engine() -> 
 def test_a_bounded_session_cannot_be_copied() -> None:
     engine = build("fused", tiny(), settings_of("ablate", NGRAM))
     with pytest.raises(EngineError, match="bounded cache cannot be copied"):
-        fork(engine.prefill(prompt()), ReplayDrafter([], spoils(9)["right"]), prompt())  # type: ignore[arg-type]
+        fork(engine.prefill(prompt()), ReplayDrafter([], spoils(9)["right"]), prompt(), MATRIX)  # type: ignore[arg-type]

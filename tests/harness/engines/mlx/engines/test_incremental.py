@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 
 from harness.base.errors import EngineError, UsageError
 from harness.engines.base import DecodeLimit, Engine
-from harness.engines.cache_formula import cache_table
-from harness.engines.mlx.bounded.bounded_verifier import layer_rules
-from harness.engines.mlx.bounded.cache import EvictingCache
-from harness.engines.mlx.bounded.forward import take_apart
-from harness.engines.mlx.bounded.restoration import (
+from harness.engines.bounded.bounded_verifier import layer_rules
+from harness.engines.bounded.cache import EvictingCache
+from harness.engines.bounded.restoration import (
     Evicted,
     IdentityRestorer,
     Restorer,
     make_restorer,
     resolve_restoration,
 )
+from harness.engines.cache_formula import cache_table
+from harness.engines.mlx.bounded.arrays import ARRAYS
+from harness.engines.mlx.bounded.forward import take_apart
 from harness.engines.mlx.engines.incremental import EvictingSession
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.registry import build
@@ -86,7 +87,7 @@ def logits_of(
     restoration = resolve_restoration(request, verifier.architecture.layer_types)
     windows = [layer.native_window for layer in verifier.architecture.cache_layers]
     strict = request.eviction == "strict"
-    cache = EvictingCache(layer_rules(restoration, restorer, windows), strict, restorer)
+    cache = EvictingCache(layer_rules(restoration, restorer, windows), strict, restorer, ARRAYS)
     rows, start = [], 0
     for length in chunks:
         cache.begin_chunk(length)

@@ -30,7 +30,7 @@ def test_a_shuffled_drafter_is_named_so() -> None:
 
 
 def test_prompt_lookup_cannot_be_part_of_a_graph() -> None:
-    with pytest.raises(EngineError, match="outside MLX's graph"):
+    with pytest.raises(EngineError, match="outside the verifier's graph"):
         build("fused", tiny_llama(), EngineSettings(drafter=DrafterSpec(kind="ngram", graph="single")))
 
 

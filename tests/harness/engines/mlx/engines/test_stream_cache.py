@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.engines.mlx.bounded.bounded_verifier import BoundedVerifier, chunk_length, layer_rules
+from harness.engines.blocks.kv import BoundedKv
+from harness.engines.bounded.bounded_verifier import BoundedVerifier, chunk_length, layer_rules
+from harness.engines.bounded.restoration import AblateRestorer, Evicted, IdentityRestorer, Restorer
+from harness.engines.mlx.bounded.arrays import ARRAYS
 from harness.engines.mlx.bounded.forward import take_apart
-from harness.engines.mlx.bounded.restoration import AblateRestorer, Evicted, IdentityRestorer, Restorer
-from harness.engines.mlx.engines.stream_cache import BoundedKv
 from harness.engines.mlx.verifier.load import Verifier
 from reports.records.measurement import Restoration
 from tests.harness.f_theta_makers import f_theta_of
@@ -60,7 +61,7 @@ def kv_of(verifier: Verifier, restorer: Restorer, eviction: str = "strict", wind
     )
     rules = layer_rules(kept, restorer, [layer.native_window for layer in verifier.architecture.cache_layers])
     backbone = take_apart(verifier.model, verifier.architecture.name)
-    bounded = BoundedVerifier(backbone, kept, restorer, rules, chunk_length(7, rules, restorer))
+    bounded = BoundedVerifier(backbone, kept, restorer, rules, chunk_length(7, rules, restorer), ARRAYS)
     return BoundedKv(bounded, bounded.begin())
 
 

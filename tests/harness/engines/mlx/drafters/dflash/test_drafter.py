@@ -224,7 +224,7 @@ def test_a_block_larger_than_trained_is_refused(tmp_path: Path) -> None:
 @pytest.mark.torch
 def test_the_reference_cannot_be_part_of_a_graph(tmp_path: Path) -> None:
     request = DrafterSpec(kind="dflash-torch", model=str(write_checkpoint(tmp_path)), graph="single")
-    with pytest.raises(EngineError, match="outside MLX's graph"):
+    with pytest.raises(EngineError, match="outside the verifier's graph"):
         build("fused", tiny_llama(), EngineSettings(drafter=request))
 
 

@@ -1,0 +1,1 @@
+"""Checks that compute with PyTorch."""

@@ -1,0 +1,22 @@
+"""What a loaded verifier is, whatever loaded it."""
+
+from dataclasses import dataclass
+
+from harness.engines.cache_formula import CacheLayer
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A verifier as loaded: the `name` of its class, and one entry a layer in `cache_layers` and `layer_types`."""
+
+    name: str
+    layers: int
+    layer_types: tuple[str, ...]
+    sliding_window: int | None
+    kv_heads: int
+    head_dim: int
+    cache_layers: tuple[CacheLayer, ...]
+    dtype: str
+    quantisation: str | None
+    vocab: int
+    eos_ids: tuple[int, ...]

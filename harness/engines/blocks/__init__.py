@@ -1,0 +1,1 @@
+"""Decoding in blocks, whatever the backend: draft, verify, keep what matched."""

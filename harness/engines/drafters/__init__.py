@@ -1,0 +1,1 @@
+"""Drafters free of tensors, and the protocol that all drafters follow."""

@@ -1,0 +1,90 @@
+"""The `combined` drafter: prompt lookup where its match is worth more than a DFlash block, DFlash elsewhere.
+
+Lookup costs nothing and copies far; DFlash proposes where nothing repeats. The DFlash context takes every token in,
+whoever proposed it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from harness.engines.drafters.base import Draft, DraftCounters, TrainedDrafter
+from harness.engines.drafters.preference import DFLASH, Preference
+from harness.engines.drafters.suffixes import SuffixIndex
+from reports.drafters import COMBINED
+
+
+class CombinedDraft:
+    """The suffix index of one stream beside the context of its DFlash drafter."""
+
+    def __init__(self, dflash: Draft, trained: int) -> None:
+        """`trained` is the most DFlash can draft at once."""
+        self.counters = DraftCounters()
+        self.asked: list[int] = []
+        self._dflash, self._index, self._trained = dflash, SuffixIndex(), trained
+        self._preference = Preference()
+        self._proposal: tuple[int, int] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the DFlash context K/V."""
+        return self._dflash.nbytes
+
+    def propose(self, last: int, limit: int) -> list[int]:
+        """What followed the suffix that ends with `last`, or DFlash's block."""
+        if not limit:
+            return []
+        source = self._preference.source(self._index.matched(last))
+        asked = self._dflash.propose if source == DFLASH else self._index.continuation
+        worth = self._preference.drafts(source)
+        drafts = asked(last, min(limit, worth, self._trained if source == DFLASH else worth))
+        self._proposal = source, len(drafts)
+        self.asked.append(source)
+        self.counters.proposals += 1
+        self.counters.proposed += len(drafts)
+        return drafts
+
+    def extend(self, tokens: Sequence[int], features: Any) -> None:
+        """Both take the tokens in; those that follow a proposal tell what it was worth."""
+        self._dflash.extend(tokens, features)
+        self._index.extend(tokens)
+        self.counters.context += len(tokens)
+        if self._proposal is not None:
+            self._preference.learn(*self._proposal, accepted=len(tokens) - 1)
+            self._proposal = None
+
+
+class CombinedDrafter:
+    """A DFlash checkpoint with lookup beside it; weights, runtime and layers are the checkpoint's.
+
+    Blocks may be larger than those DFlash was trained for, since only lookup fills them.
+    """
+
+    single_graph: ClassVar[bool] = False
+    name: ClassVar[str] = COMBINED.name
+
+    def __init__(self, dflash: TrainedDrafter) -> None:
+        self._dflash = dflash
+
+    @property
+    def runtime(self) -> str:
+        """Where DFlash computes."""
+        return self._dflash.runtime
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """The verifier layers DFlash reads."""
+        return self._dflash.layers
+
+    @property
+    def weights(self) -> str | None:
+        """Of the DFlash checkpoint."""
+        return self._dflash.weights
+
+    @property
+    def dtype(self) -> str | None:
+        """Of the DFlash weights as loaded."""
+        return self._dflash.dtype
+
+    def begin(self) -> CombinedDraft:
+        """An empty index and an empty context."""
+        return CombinedDraft(self._dflash.begin(), self._dflash.trained_block_size - 1)

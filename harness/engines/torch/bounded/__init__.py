@@ -1,0 +1,1 @@
+"""What a bounded cache needs of PyTorch: arrays, a layer loop, the maps of f_theta."""

@@ -1,0 +1,1 @@
+"""Drafters that compute with PyTorch."""

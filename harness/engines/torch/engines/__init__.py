@@ -1,0 +1,1 @@
+"""The engines on PyTorch, one a file."""
