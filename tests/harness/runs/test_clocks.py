@@ -36,6 +36,7 @@ ASKED: dict[str, list[dict[str, Any]]] = {
 ARMS = [
     {"name": f"arm_{engine.replace('-', '_')}_{index}", "role": "peer", "engine": engine, **asked}
     for engine in ENGINES
+    if "mlx" in ENGINES[engine].backends
     for index, asked in enumerate(ASKED[engine])
 ]
 NAMES = [str(arm["name"]) for arm in ARMS]
