@@ -38,6 +38,10 @@ COMMANDS: dict[str, Command | Group] = {
         "harness.commands.sessions.smoke",
         "Take a server through the ten steps of the session protocol, and write a runtime_smoke report.",
     ),
+    "replay": Command(
+        "harness.commands.replay",
+        "Run rows of a report again, drawn at random, and write beside it what came out the same.",
+    ),
     "tests": Command(
         "harness.commands.sessions.tests",
         "Turn the results of a test run (JUnit XML) into a platform_tests report.",

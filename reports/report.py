@@ -13,6 +13,7 @@ from reports.file_form.layout import laid_out
 from reports.records.claims import Claim
 from reports.records.codec_rows import KvQuantResult
 from reports.records.conduct.platform_tests import PlatformTests
+from reports.records.conduct.replay import ReplayResult
 from reports.records.conduct.runtime_smoke import RuntimeSmoke
 from reports.records.drafter_parity import ParityResult
 from reports.records.kv_memory import MemoryTable
@@ -26,7 +27,7 @@ from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import BYTE_ORDER_MARK, Json, StrictJsonError, parse
 
 SCHEMA_VERSION: Literal[2] = 2
-Kind = Literal["niah", "code", "parity", "kv_quant", "runtime_smoke", "platform_tests", "chat", "benchmark"]
+Kind = Literal["niah", "code", "parity", "kv_quant", "runtime_smoke", "platform_tests", "replay", "chat", "benchmark"]
 IMPORTED_KINDS = ("chat", "benchmark")
 """Kinds that K3 never runs: a report of one is valid only if it is imported."""
 
@@ -69,6 +70,7 @@ class Report(Record):
     kv_quant: KvQuantResult | None = None
     runtime_smoke: RuntimeSmoke | None = None
     platform_tests: PlatformTests | None = None
+    replay: ReplayResult | None = None
     claims: tuple[Claim, ...] = ()
     gate: GateBlock | None = None
 
@@ -80,6 +82,7 @@ class Report(Record):
         if len(arms) > MOST_ARMS:
             raise ValueError(f"{len(arms)} arms; a report has at most {MOST_ARMS}")
         rows = sum(len(arm.measurements) for arm in self.arms) + sum(len(codec.samples) for codec in codecs)
+        rows += len(self.replay.rows) if self.replay is not None else 0
         if len(self.claims) * max(rows, MOST_ARMS) > MOST_JUDGED:
             raise ValueError(f"{len(self.claims)} claims over {rows} rows; at most {MOST_JUDGED} in all are judged")
         return self

@@ -23,6 +23,7 @@ from reports.records.claims import (
     ParityClaim,
     RatioClaim,
     RecallClaim,
+    ReplayClaim,
     SmokeClaim,
     SpeedupClaim,
     TestsClaim,
@@ -56,6 +57,8 @@ def with_figures(claim: Claim, figures: ClaimFigures) -> Claim:
         changes |= vars(figures.basis)
     if isinstance(claim, AcceptanceClaim):
         changes |= {"committed_per_block": figures.committed_per_block, "by_position": figures.by_position}
+    if figures.replay is not None:
+        changes |= vars(figures.replay)
     if isinstance(claim, KvQuantClaim) and figures.codec is not None:
         changes |= stated_of(figures.codec)
     return claim.replace(**changes)
@@ -157,7 +160,7 @@ def _recall(arm: Arm, metric: str, control: str | None = None) -> RecallClaim:
 
 
 def _candidates_of_results(view: ReportView) -> Iterator[Claim]:
-    """The claim of a parity report, of a smoke or of a test run, and a verdict a codec of a quantisation report.
+    """The claim of a parity report, a smoke, a test run or a replay, and a verdict a codec of a quantisation report.
 
     A runtime that computes on codes has its kernel already.
     """
@@ -175,6 +178,10 @@ def _candidates_of_results(view: ReportView) -> Iterator[Claim]:
     if tests is not None:
         suite = tests.suite[:100]
         yield TestsClaim(name=f"tests_passed/{suite}", metric="tests_passed", value=0.0, arm=suite, status="withheld")
+    replay = view.report.replay
+    if replay is not None:
+        name = replay.original_id
+        yield ReplayClaim(name=f"rows_replayed/{name}", metric="rows_replayed", value=0.0, arm=name, status="withheld")
     for arm in view.report.kv_quant.arms if view.report.kv_quant is not None else ():
         if arm.name not in (IDENTITY, AFFINE_4) and arm.path != "runtime":
             yield KvQuantClaim(

@@ -15,6 +15,7 @@ from gate.figures.drafter_parity import agreement
 from gate.figures.kv_memory import analytic_saving, kv_saving, table_of
 from gate.figures.paired_ratios import ratio_of_totals
 from gate.figures.prompt_shares import recall_of, token_identity
+from gate.figures.replay.confirmed import Confirmed, ReplayBasis, confirmed
 from gate.figures.statistics.intervals import Share, wilson
 from gate.figures.statistics.ratio_estimate import leave_one_group_out
 from gate.rulebook.report_view import ReportView, chooses
@@ -59,6 +60,7 @@ class ClaimFigures:
     committed_per_block: float | None = None
     by_position: tuple[float, ...] | None = None
     codec: CodecComparison | None = None
+    replay: ReplayBasis | None = None
 
 
 def recompute(view: ReportView, claim: Claim) -> ClaimFigures | None:
@@ -88,6 +90,9 @@ def counted(view: ReportView, claim: Claim) -> Share | None:
         return recall_of(arm)
     if claim.metric == "token_identity" and arm is not None and baseline is not None:
         return token_identity(arm, baseline)
+    if claim.metric == "rows_replayed":
+        found = _of_replay(view, claim)
+        return Share(found.same + found.basis.near_ties, found.basis.drawn) if found is not None else None
     return _of_conduct(view, claim) if claim.metric in ("smoke_steps", "tests_passed") else None
 
 
@@ -159,8 +164,16 @@ def _of_conduct(view: ReportView, claim: Claim) -> Share | None:
     return tests_passed(tests) if tests is not None and claim.arm == tests.suite[:100] else None
 
 
+def _of_replay(view: ReportView, claim: Claim) -> Confirmed | None:
+    replay = view.report.replay
+    return confirmed(view) if replay is not None and claim.arm == replay.original_id else None
+
+
 def _of_results(view: ReportView, claim: Claim) -> ClaimFigures | None:
-    """Claims whose rows are not arms: of a drafter's parity, a smoke, a test run, and the verdict on a codec."""
+    """Claims whose rows are not arms: of a drafter's parity, a smoke, a test run, a replay; the verdict on a codec."""
+    if claim.metric == "rows_replayed":
+        found = _of_replay(view, claim)
+        return ClaimFigures(found.share, replay=found.basis) if found is not None else None
     if claim.metric in ("smoke_steps", "tests_passed"):
         share = _of_conduct(view, claim)
         return ClaimFigures(share.rate) if share is not None else None

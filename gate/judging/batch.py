@@ -8,6 +8,8 @@ from pathlib import Path
 from gate.judging.beside.other_runs import RunFinder
 from gate.judging.judge_evidence import judge_evidence
 from gate.judging.judged_file import JudgedFile
+from gate.judging.replays.beside import NOTHING_BESIDE, Beside
+from gate.judging.replays.finder import ReplayFinder
 from gate.judging.retractions_in_force import RetractionFinder
 from gate.rules.parity.shown_parity import PARITY_REQUIRED, parity_shown
 from reports.reading import Evidence, evidence_of, find_files, read_evidence
@@ -50,6 +52,7 @@ class Judge:
         self._known: frozenset[str] = frozenset()
         self._folders: dict[Path, frozenset[str]] = {}
         self._runs = RunFinder()
+        self._replays = ReplayFinder()
 
     def together(self, paths: Sequence[Path]) -> None:
         """These files are judged together, so that each may stand for a run of another one's plan."""
@@ -65,14 +68,27 @@ class Judge:
         Raises:
             reports.retractions.RetractionsError: what is retracted near the file cannot be known.
         """
-        first = self._judge(read_evidence(path), self._known)
+        evidence = read_evidence(path)
+        beside = self._replays.beside(evidence)
+        first = self._judge(evidence, self._known, beside)
         if not needs_parity(first.judged):
             return first
-        return self._judge(first.evidence, self._known | self.parity_in(path.parent))
+        return self._judge(evidence, self._known | self.parity_in(path.parent), beside)
 
-    def _judge(self, evidence: Evidence, parity: frozenset[str]) -> JudgedEvidence:
+    def replays_anew(self, paths: Sequence[Path]) -> frozenset[Path]:
+        """Those of `paths` to be read again: replays whose report lies in another folder of them, and those reports."""
+        missing = frozenset(self._replays.missing)
+        if not missing:
+            return frozenset()
+        of_them = {path for path in paths if self._replays.know(read_evidence(path))}
+        replays = [path for path in paths if _names(read_evidence(path), missing)]
+        for path in replays if of_them else ():
+            self.read(path)
+        return frozenset((*of_them, *replays)) if of_them else frozenset()
+
+    def _judge(self, evidence: Evidence, parity: frozenset[str], beside: Beside = NOTHING_BESIDE) -> JudgedEvidence:
         retractions = self._retractions.in_force(evidence.path)
-        judged = judge_evidence(evidence, retractions, parity)
+        judged = judge_evidence(evidence, retractions, parity, beside)
         selected = self._runs.selected(evidence, retractions)
         return JudgedEvidence(evidence, judged.barred(selected) if selected is not None else judged)
 
@@ -91,6 +107,12 @@ class Judge:
         return self._folders[folder]
 
 
+def _names(evidence: Evidence, digests: frozenset[str]) -> bool:
+    """It is a replay of a report of one of these digests."""
+    report = evidence.outcome
+    return isinstance(report, Report) and report.replay is not None and report.replay.original in digests
+
+
 def needs_parity(file: JudgedFile) -> bool:
     """Some claim of the file waits for a parity report beside it."""
     return any(PARITY_REQUIRED in claim.withheld_by for claim in file.claims)
@@ -99,7 +121,8 @@ def needs_parity(file: JudgedFile) -> bool:
 def judge_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> list[JudgedFile]:
     """Judge files, and all *.json and *.jsonl below folders, sorted by path; one report in memory at a time.
 
-    What needs a parity report is judged again once every file was seen.
+    What needs a parity report is judged again once every file was seen, and so are replays and the reports that they
+    are of.
 
     Raises:
         reports.retractions.RetractionsError: what is retracted cannot be known, so nothing may be admitted.
@@ -112,7 +135,11 @@ def judge_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> list[Judge
         read = judge.read(path)
         judge.know(read.parity)
         files.append(read.judged)
-    return [judge.read(path).judged if needs_parity(file) else file for path, file in zip(found, files, strict=True)]
+    anew = judge.replays_anew(found)
+    return [
+        judge.read(path).judged if needs_parity(file) or path in anew else file
+        for path, file in zip(found, files, strict=True)
+    ]
 
 
 def folders_without_reports(paths: Sequence[Path], files: Sequence[JudgedFile]) -> list[Path]:
@@ -139,4 +166,5 @@ def iterate_paths(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator
     judge.together(found)
     for path in found:
         judge.know(judge.read(path).parity)
+    judge.replays_anew(found)
     yield from (judge.read(path) for path in found)

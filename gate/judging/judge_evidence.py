@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from gate.judging.judge import JudgedClaim, Judgement, judge
 from gate.judging.judged_file import JudgedFile
 from gate.judging.machine import busy_line, machine_line
+from gate.judging.replays.beside import NOTHING_BESIDE, Beside, of_replays
 from gate.rulebook.rule import Rule
 from gate.rules.files.refused import LEGACY_SCHEMA, RETRACTED, SCHEMA_INVALID, UNREADABLE
 from gate.rules.provenance.dates import DATE_AHEAD, is_ahead
@@ -21,11 +22,15 @@ NOT_RECORDED = "not recorded:"
 
 
 def judge_evidence(
-    evidence: Evidence, retractions: Sequence[Retraction] = (), parity: frozenset[str] = frozenset()
+    evidence: Evidence,
+    retractions: Sequence[Retraction] = (),
+    parity: frozenset[str] = frozenset(),
+    beside: Beside = NOTHING_BESIDE,
 ) -> JudgedFile:
     """Judge one file. `retractions` are the entries in force where it lies; those about it make it uncitable.
 
-    `parity` are digests of drafter weights whose parity another admissible report has shown.
+    `parity` are digests of drafter weights whose parity another admissible report has shown; `beside` are replays of
+    the report, or the report that a replay is of.
     """
     report = evidence.report
     digests = _digests(evidence) if any(entry.digest is not None for entry in retractions) else frozenset()
@@ -34,7 +39,7 @@ def judge_evidence(
     match evidence.outcome:
         case Report() as own:
             ahead = (_ahead(own),) if is_ahead(own, datetime.now(UTC)) else ()
-            return _of_report(evidence, judge(own, (*taken_back, *ahead), parity))
+            return _of_report(evidence, judge(own, (*taken_back, *ahead, *of_replays(own, beside)), parity))
         case Legacy(problem=problem):
             return _legacy(evidence, report, problem, taken_back)
         case NotAReport(reason=reason):

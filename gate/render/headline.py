@@ -6,7 +6,7 @@ from gate.judging.judge import Headline, JudgedClaim
 from gate.judging.reasons import Reason
 from gate.judging.rule_set import find_rule
 from gate.rulebook.claim_kinds import CLAIM_KINDS
-from reports.records.claims import AcceptanceClaim, BaseClaim, KvQuantClaim, RatioClaim, RecallClaim
+from reports.records.claims import AcceptanceClaim, BaseClaim, KvQuantClaim, RatioClaim, RecallClaim, ReplayClaim
 from reports.untrusted.one_line import one_line
 
 _LIMIT = 1000
@@ -31,6 +31,13 @@ def headline_line(headline: Headline) -> str:
             parts.append(
                 f"its error {three_digits(ratio, 'x')} affine 4's, {three_digits(low)} to {three_digits(high)}"
             )
+        case ReplayClaim():
+            parts += [
+                f"of {claim.rows} rows",
+                f"at most {three_digits(100 * (claim.false_at_most or 0.0))} % are false",
+            ]
+            parts += [f"{claim.near_ties} by a tie"] * bool(claim.near_ties)
+            parts += [f"{claim.not_run} could not run"] * bool(claim.not_run)
         case AcceptanceClaim():
             shares = " ".join(f"{share:.2f}" for share in claim.by_position or ())
             parts.append(f"committed per block {three_digits(claim.committed_per_block or 0.0)}, by position {shares}")

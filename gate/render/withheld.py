@@ -43,6 +43,7 @@ _WORDS = {
     "kv_codec_worthwhile": "whether {} is worth a native kernel",
     "smoke_steps": "in how many steps a server of {} does what the session protocol says",
     "tests_passed": "how many tests of {} passed",
+    "rows_replayed": "how many rows of {} came out the same",
 }
 
 

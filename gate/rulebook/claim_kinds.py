@@ -126,6 +126,15 @@ _DECLARED = (
         "The share of the cases of a test run that passed, on the host and code that the report names.",
         "Cases that passed over cases that were run; skipped ones are in neither.",
     ),
+    ClaimKind(
+        "rows_replayed",
+        "Rows that came out the same",
+        "The share of rows, drawn at random from another report, that came out the same when somebody ran them again.",
+        "Rows of which every recorded token, count, byte and error is the same, or whose stream parted at a numerical "
+        "tie on another machine, over all rows drawn. Beside it stands the share of the report's rows that may still "
+        "be false at 95 %: exact (hypergeometric), over the random sample alone, a row that could not run counted as "
+        "false. Times are no part of it.",
+    ),
 )
 CLAIM_KINDS: dict[str, ClaimKind] = {kind.metric: kind for kind in _DECLARED}
 """Every kind of claim by its metric, in the order they are told."""

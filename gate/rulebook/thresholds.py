@@ -179,3 +179,43 @@ DEGENERATE_REPEATS = Threshold(
     meaning="So many repeats of a unit at the tail are a collapse.",
     source="`reports.scoring.collapse`",
 )
+
+NEAR_TIE_GAP = Threshold(
+    "NEAR_TIE_GAP",
+    0.01,
+    "logits",
+    meaning="Gap under which another argmax is a numerical tie in float32.",
+    source="L=1 against L=8 differ by 5e-5 at most; the smallest top-2 gap met was 0.016",
+)
+
+NEAR_TIE_GAP_FLOAT16 = Threshold(
+    "NEAR_TIE_GAP_FLOAT16",
+    0.05,
+    "logits",
+    meaning="The same for a verifier in float16.",
+    source="its logits near 32 are 0.03 apart",
+)
+
+NEAR_TIE_GAP_BFLOAT16 = Threshold(
+    "NEAR_TIE_GAP_BFLOAT16",
+    0.25,
+    "logits",
+    meaning="The same for bfloat16.",
+    source="logits near 32 are 0.25 apart, and ties were seen to flip in one token of 150 to 190",
+)
+
+REPLAY_TOLERANCE = Threshold(
+    "REPLAY_TOLERANCE",
+    0.001,
+    "share of the value",
+    meaning="Up to which a measured number that is no count (a codec's error, a divergence) is the same one.",
+    source="a choice: sums in another order move errors by 1e-5 at most, and a doctored error by percents",
+)
+
+REPLAY_FLOOR = Threshold(
+    "REPLAY_FLOOR",
+    0.00001,
+    "absolute",
+    meaning="Up to which two such numbers are the same whatever their size.",
+    source="divergences near 0 are differences of rounded logits",
+)

@@ -1,7 +1,7 @@
 """Presets as files: one TOML file each, that ships or is the user's own, typed and bounded before anything loads."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -35,16 +35,47 @@ def load_preset(name: str, overrides: Sequence[str] = ()) -> LoadedPreset:
             shipped one's name, or a value of the wrong type or range.
     """
     data = read_preset(name)
+    preset = _preset_of(data, name, overrides)
+    if is_path(name) and preset.name in preset_names() and data != read_preset(preset.name):
+        raise UsageError(f"{name}: name: {preset.name!r} is a preset that ships with K3: give yours a name of its own")
+    return LoadedPreset(preset, digest_of(data), tuple(overrides))
+
+
+def load_preset_again(name: str, digest: str, overrides: Sequence[str], own: Path | None = None) -> LoadedPreset:
+    """The preset of this name whose file (or, made of flags, whose JSON) has this digest, with the overrides applied:
+    one that ships or shipped, else the file `own`. No path is taken from `name` or `overrides`.
+
+    Raises:
+        UsageError: there is none, `own` has another digest, or an override does not fit.
+    """
+    data = read_preset(f"./{own}" if own is not None and not own.is_absolute() else str(own)) if own else None
+    if data is None:
+        data = next((found for found in every_preset(name) if digest_of(found) == digest), None)
+    if data is None:
+        raise UsageError(f"preset {one_line(name, 60)} of digest {digest[:19]} does not ship: name its file (--preset)")
+    preset = _preset_of(data, name, overrides)
+    if digest not in (digest_of(data), digest_of(preset.model_dump_json().encode())):
+        raise UsageError(f"{own}: is not the preset of the report, whose digest is {digest[:19]}")
+    return LoadedPreset(preset, digest, tuple(overrides))
+
+
+def every_preset(name: str | None = None) -> Iterator[bytes]:
+    """The files of all presets that ship, the superseded ones (`NAME@` and the start of the digest) too, or of one
+    name."""
+    folder = resources.files("presets")
+    for file in (*folder.iterdir(), *folder.joinpath("superseded").iterdir()):
+        if file.name.endswith(".toml") and name in (None, file.name.removesuffix(".toml").partition("@")[0]):
+            yield file.read_bytes()
+
+
+def _preset_of(data: bytes, name: str, overrides: Sequence[str]) -> BasePreset:
     document = _document(data, name)
     kind = _kind_of(document, name)
     if overrides:
         validate_preset(document, name)  # so that overrides find arms and tables where they look for them
     for override in overrides:
         apply(document, kind, override)
-    preset = validate_preset(document, name)
-    if is_path(name) and preset.name in preset_names() and data != read_preset(preset.name):
-        raise UsageError(f"{name}: name: {preset.name!r} is a preset that ships with K3: give yours a name of its own")
-    return LoadedPreset(preset, digest_of(data), tuple(overrides))
+    return validate_preset(document, name)
 
 
 def read_preset(name: str) -> bytes:

@@ -1,5 +1,6 @@
 """run_preset(plan) -> Report: every codec on every sample, over the same captured K/V, beside the verifier itself."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,6 +32,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class PreparedCodecs:
+    """Everything a codec run needs, made once before the first sample; `skeleton` is its report before that."""
+
+    preset: CodecPreset
+    arms: "Arms"
+    prompts: tuple[Prompt, ...]
+    skeleton: Report
+    bench: "CodecBench"
+
+    def measure(self, sample: int, names: Collection[str]) -> MeasuredSample:
+        """The plain model and the named arms on one sample."""
+        exact = self.bench.exact(sample, sample_tokens(self.prompts, sample))
+        pairs = {name: pair for name, pair in self.arms.pairs.items() if name in names}
+        rows: dict[str, CodecSample] = dict(zip(pairs, self.bench.codecs(exact, list(pairs.values())), strict=True))
+        for name, bits in self.arms.runtime.items():
+            if name in names:
+                rows[name] = self.bench.runtime(exact, bits, self.preset.runtime_group)
+        ordered = (arm.name for arm in self.arms.described if arm.name in rows)
+        return MeasuredSample(oracle=exact.row, codecs=tuple(ArmSample(arm=name, row=rows[name]) for name in ordered))
+
+
+@dataclass(frozen=True)
 class Arms:
     """What is measured: codecs by name, bits of the runtime's cache, and what it refused."""
 
@@ -59,12 +82,27 @@ def run_preset(plan: CodecPlan, out: Path, progress: Progress) -> Report:
         make_codec(name)
     progress(0, preset.samples, f"loading {preset.model}")
     loaded = load_models(preset.model)
-    return _run(plan, preset, loaded, out, progress)
+    prepared = prepare(plan, loaded)
+    names = [arm.name for arm in prepared.arms.described]
+    with Journal.open(prepared.skeleton, out) as journal, watching() as watch:
+        for sample in range(_done(journal), preset.samples):
+            progress(sample, preset.samples, f"sample {sample}, {len(names)} arms")
+            watch.measure(
+                partial(prepared.measure, sample, names),
+                lambda entry, pause: journal.append(entry.replace(pause=pause)),
+            )
+        return measured_report(journal.skeleton, journal.entries)
 
 
-def _run(plan: CodecPlan, preset: CodecPreset, loaded: LoadedMlxModels, out: Path, progress: Progress) -> Report:
+def prepare(plan: CodecPlan, loaded: LoadedMlxModels) -> PreparedCodecs:
+    """Tokenise the prompts, make the codecs, and begin the report.
+
+    Raises:
+        UsageError: a layer that there is not. EngineError: the model's K/V cannot be captured.
+    """
     from harness.engines.mlx.kv_quant.codec_bench import CodecBench, captured_layers
 
+    preset = plan.preset
     layers = captured_layers(loaded.verifier)
     arms = _arms(preset, loaded, layers)
     workload = workload_of(plan, loaded.text)
@@ -78,15 +116,9 @@ def _run(plan: CodecPlan, preset: CodecPreset, loaded: LoadedMlxModels, out: Pat
         _info(preset),
         kv_quant=KvQuantResult(arms=arms.described, refused=arms.refused),
     )
-    bench = CodecBench(loaded.verifier, layers, _answers(preset, loaded, prompts))
-    with Journal.open(skeleton, out) as journal, watching() as watch:
-        for sample in range(_done(journal), preset.samples):
-            progress(sample, preset.samples, f"sample {sample}, {len(arms.described)} arms")
-            watch.measure(
-                partial(_measure, bench, arms, preset, sample, sample_tokens(prompts, sample)),
-                lambda entry, pause: journal.append(entry.replace(pause=pause)),
-            )
-        return measured_report(journal.skeleton, journal.entries)
+    return PreparedCodecs(
+        preset, arms, prompts, skeleton, CodecBench(loaded.verifier, layers, _answers(preset, loaded, prompts))
+    )
 
 
 def _done(journal: Journal) -> int:
@@ -98,18 +130,6 @@ def _done(journal: Journal) -> int:
         if entry.oracle.sample != number or [codec.arm for codec in entry.codecs] != names:
             raise OutputError(f"{journal.path}: its samples are not the first of this run; choose another --out")
     return len(found)
-
-
-def _measure(
-    bench: "CodecBench", arms: Arms, preset: CodecPreset, sample: int, tokens: "SampleTokens"
-) -> MeasuredSample:
-    exact = bench.exact(sample, tokens)
-    rows: dict[str, CodecSample] = dict(zip(arms.pairs, bench.codecs(exact, list(arms.pairs.values())), strict=True))
-    for name, bits in arms.runtime.items():
-        rows[name] = bench.runtime(exact, bits, preset.runtime_group)
-    return MeasuredSample(
-        oracle=exact.row, codecs=tuple(ArmSample(arm=arm.name, row=rows[arm.name]) for arm in arms.described)
-    )
 
 
 def sample_tokens(prompts: tuple[Prompt, ...], sample: int) -> "SampleTokens":

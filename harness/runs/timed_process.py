@@ -176,20 +176,20 @@ def _warm_up(prepared: Prepared, arm: ArmPlan, process: int, journal: Journal) -
     drafter = prepared.engines[arm.name].drafter
     block = drafter.block_size or 1 if drafter is not None else 1
     one = Run(arm=arm.name, sample=0, repeat=0, process=process)
-    row = _measure(prepared, one, None, DecodeLimit(WARMUP_TOKENS * block, {}))
+    row = measure(prepared, one, None, DecodeLimit(WARMUP_TOKENS * block, {}))
     journal.append(MeasuredRow(arm=arm.name, row=row, warm_up=True))
 
 
 def _measure_once(prepared: Prepared, one: Run, order: int, journal: Journal, watch: PauseWatch) -> None:
     """Measure a run until no pause falls into it, warming up anew after one; what it fell into is kept, too."""
     watch.measure(
-        lambda: _measure(prepared, one, order, prepared.limit),
+        lambda: measure(prepared, one, order, prepared.limit),
         lambda row, pause: journal.append(MeasuredRow(arm=one.arm, row=row, pause=pause)),
         lambda: _warm_up(prepared, prepared.arm(one.arm), one.process, journal),
     )
 
 
-def _measure(prepared: Prepared, one: Run, order: int | None, limit: DecodeLimit) -> Measurement:
+def measure(prepared: Prepared, one: Run, order: int | None, limit: DecodeLimit) -> Measurement:
     """One run: prefill, decode, and what the engine counted after each. A warm-up has no `order` among timed runs.
 
     Decode is timed from the first token's being known to the last one's. Counting what prefill left falls into it in

@@ -1,12 +1,18 @@
 """The JSON Schema of the records, made that of the form they have in a file."""
 
+import json
 from typing import Any
 
 from reports.file_form.form import COLUMNS
 from reports.file_form.microseconds import MICROSECONDS
 from reports.file_form.streams import OF_STREAM
-from reports.records.measurement import Arm, Measurement
+from reports.records.codec_rows import CodecSample, LayerEnergy, LayerError, OracleSample
+from reports.records.conduct.replay import ReplayedRow
+from reports.records.measurement import Arm, BlockRecord, Measurement, Speculation
 from reports.records.record import Record
+
+WHOLE = (Measurement, Speculation, BlockRecord, OracleSample, CodecSample, LayerEnergy, LayerError)
+"""What a replayed row is made of, and what that changes where it stands elsewhere."""
 
 Schema = dict[str, Any]
 REFERENCE = "#/$defs/"
@@ -15,6 +21,7 @@ REFERENCE = "#/$defs/"
 def in_file_form(schema: Schema) -> Schema:
     """`schema`, of a document that is records all the way down, changed to that of what is written from it."""
     definitions = schema["$defs"]
+    _keep_whole(definitions)
     places: dict[type[Record], str] = {}
     for place, record in COLUMNS.items():
         places.setdefault(record, place)  # a record in two places has one definition
@@ -43,6 +50,22 @@ def in_file_form(schema: Schema) -> Schema:
         "items": {"$ref": f"{REFERENCE}Stream"},
     }
     return schema
+
+
+def _keep_whole(definitions: Schema) -> None:
+    """Give replays definitions of their own of the rows that stand in them, where no stream is shared."""
+    names = [record.__name__ for record in WHOLE]
+
+    def of_their_own(name: str) -> Schema:
+        text = json.dumps(definitions[name])
+        for other in names:
+            text = text.replace(f'"{REFERENCE}{other}"', f'"{REFERENCE}Whole{other}"')
+        found: Schema = json.loads(text)
+        return found
+
+    copies = {f"Whole{name}": of_their_own(name) for name in names}
+    definitions[ReplayedRow.__name__] = of_their_own(ReplayedRow.__name__)
+    definitions |= copies
 
 
 def _columns(row: Schema) -> Schema:

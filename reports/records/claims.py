@@ -160,6 +160,20 @@ class TestsClaim(BaseClaim):
     unit: Literal["fraction"] = "fraction"
 
 
+class ReplayClaim(BaseClaim):
+    """Share of the drawn rows of another report that came out the same when they were run again; `arm` is its id."""
+
+    metric: Literal["rows_replayed"]
+    unit: Literal["fraction"] = "fraction"
+    drawn: Count | None = None
+    rows: Count | None = Field(None, description="In the report that was drawn from")
+    near_ties: Count | None = Field(None, description="Of the rows that count as the same: those that a tie explains")
+    not_run: Count | None = Field(None, description="Drawn rows that could not run here; they count as not the same")
+    false_at_most: Fraction | None = Field(
+        None, description="Share of the report's rows that may be false at 95 %, exact (hypergeometric)"
+    )
+
+
 Claim = Annotated[
     SpeedupClaim
     | ArmRatioClaim
@@ -171,6 +185,7 @@ Claim = Annotated[
     | ParityClaim
     | KvQuantClaim
     | SmokeClaim
-    | TestsClaim,
+    | TestsClaim
+    | ReplayClaim,
     Field(discriminator="metric"),
 ]

@@ -26,5 +26,5 @@ SMOKE_STEPS = {
 }
 """The ten steps of a smoke of the session protocol, in order, and the status each must end with."""
 
-UNTIMED_KINDS = ("runtime_smoke", "platform_tests")
+UNTIMED_KINDS = ("runtime_smoke", "platform_tests", "replay")
 """Kinds of reports that show how something behaves: they time no arm, ask no workload and plan no rows."""

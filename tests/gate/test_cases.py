@@ -14,6 +14,7 @@ from gate.judging.rule_set import all_rules
 from reports.reading import evidence_of
 from tests.gate.cases.all_cases import all_cases
 from tests.gate.cases.files import TAKEN_BACK
+from tests.gate.cases.replay import beside
 from tests.gate.differences import within
 from tests.gate.rule_case import RuleCase
 
@@ -39,7 +40,8 @@ ACCOMPANIED: dict[str, set[str]] = {
 
 def judged(document: dict[str, Any]) -> JudgedFile:
     """The document judged as `k3 gate check` judges a file."""
-    return judge_evidence(evidence_of(json.dumps(document).encode(), Path("case.json")), (TAKEN_BACK,))
+    evidence = evidence_of(json.dumps(document).encode(), Path("case.json"))
+    return judge_evidence(evidence, (TAKEN_BACK,), beside=beside(evidence))
 
 
 def broken_rules(case: RuleCase, takes: Callable[[str], bool]) -> set[str]:

@@ -7,7 +7,7 @@ from gate.figures.recall_frontier import frontier
 from gate.judging.judged_file import JudgedFile
 from gate.render.page import frontier_rows
 from gate.render.report_header import header_of
-from gate.render.tables import cells, codec_cells, conduct, parity_cells
+from gate.render.tables import cells, codec_cells, conduct, parity_cells, replayed
 from gate.render.tables.arm_summary import summarise
 from gate.render.tables.codec_table import summarise_codecs
 from gate.render.tables.parity_counts import summarise_parity
@@ -53,6 +53,9 @@ def measured(report: Report, judged: JudgedFile) -> tuple[Table, ...]:
     if report.runtime_smoke is not None:
         rows = conduct.smoke_rows(report.runtime_smoke)
         found.append(table("Steps of the session smoke", conduct.SMOKE_COLUMNS, rows, conduct.SMOKE_WORDS))
+    if report.replay is not None:
+        caption = "Rows of each arm that were run again"
+        found.append(table(caption, replayed.COLUMNS, replayed.rows(report), replayed.WORDS))
     if report.platform_tests is not None:
         rows = [conduct.tests_row(report.platform_tests)]
         found.append(table("Cases of the test run", conduct.TESTS_COLUMNS, rows, conduct.TESTS_WORDS))

@@ -7,7 +7,7 @@ from gate.judging.judged_file import JudgedFile
 from gate.render.headline import hint_line
 from gate.render.outcome import outcome_lines, verdict_words
 from gate.render.report_header import header_of
-from gate.render.tables import codec_cells, conduct, parity_cells
+from gate.render.tables import codec_cells, conduct, parity_cells, replayed
 from gate.render.tables.arm_summary import summarise
 from gate.render.tables.cells import COLUMNS, WORDS, cells
 from gate.render.tables.codec_table import summarise_codecs
@@ -55,6 +55,8 @@ def write_measured(report: Report, judged: JudgedFile, stream: TextIO) -> None:
     if report.runtime_smoke is not None:
         steps = conduct.smoke_rows(report.runtime_smoke)
         write_table(conduct.SMOKE_COLUMNS, steps, stream, words=conduct.SMOKE_WORDS)
+    if report.replay is not None:
+        write_table(replayed.COLUMNS, replayed.rows(report), stream, words=replayed.WORDS)
     if report.platform_tests is not None:
         counts = [conduct.tests_row(report.platform_tests)]
         write_table(conduct.TESTS_COLUMNS, counts, stream, words=conduct.TESTS_WORDS)

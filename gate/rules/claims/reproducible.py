@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING
 
 from gate.claims.recompute import ClaimFigures, RatioBasis, older_ratio, recompute
 from gate.figures.estimators import acceptances, derived_rate, rate, ratios
+from gate.figures.replay.confirmed import ReplayBasis
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS, Example, Finding
-from gate.rulebook.thresholds import FIGURE_TOLERANCE, LEVEL, MIN_CODEC_PROMPTS, STATED_TOLERANCE, Threshold
+from gate.rulebook.thresholds import (
+    FIGURE_TOLERANCE,
+    LEVEL,
+    MIN_CODEC_PROMPTS,
+    NEAR_TIE_GAP,
+    NEAR_TIE_GAP_BFLOAT16,
+    NEAR_TIE_GAP_FLOAT16,
+    REPLAY_FLOOR,
+    REPLAY_TOLERANCE,
+    STATED_TOLERANCE,
+    Threshold,
+)
 from reports.untrusted.one_line import one_line
 
 if TYPE_CHECKING:
@@ -46,7 +58,19 @@ FIGURE_ROUNDING = Threshold(
     why="A stored ratio is the easiest thing to edit: 2.58 is two key strokes away from 1.04.",
     fix="Let the gate write claims and gate block (`k3 eval`); never edit them.",
     example=Example(bad="claims 50x, the rows give 1.31x", good="claims 1.31x, the rows give 1.31x"),
-    thresholds=(FIGURE_TOLERANCE, STATED_TOLERANCE, STATED_ROUNDING, FIGURE_ROUNDING, LEVEL, MIN_CODEC_PROMPTS),
+    thresholds=(
+        FIGURE_TOLERANCE,
+        STATED_TOLERANCE,
+        STATED_ROUNDING,
+        FIGURE_ROUNDING,
+        LEVEL,
+        MIN_CODEC_PROMPTS,
+        REPLAY_TOLERANCE,
+        REPLAY_FLOOR,
+        NEAR_TIE_GAP,
+        NEAR_TIE_GAP_FLOAT16,
+        NEAR_TIE_GAP_BFLOAT16,
+    ),
 )
 def claim_not_reproducible(view: ReportView) -> Iterator[Finding]:
     """A stated figure differs from the recomputed one. (The gate block is compared by `gate.judging.judge` itself.)"""
@@ -93,6 +117,8 @@ def _figures_of(claim: Claim) -> dict[str, float]:
         found |= _numbers({name: getattr(claim, name) for name in RatioBasis.__dataclass_fields__})
     if claim.metric == "kv_codec_worthwhile":
         found |= _numbers({"error_ratio": claim.error_ratio, "error_interval": claim.error_interval, "p": claim.p})
+    if claim.metric == "rows_replayed":
+        found |= _numbers({name: getattr(claim, name) for name in ReplayBasis.__dataclass_fields__})
     if claim.metric == "acceptance":
         found |= {f"by_position.{i}": value for i, value in enumerate(claim.by_position or ())}
         if claim.committed_per_block is not None:
@@ -107,6 +133,8 @@ def _parts(figures: ClaimFigures, claim: Claim) -> dict[str, float]:
         found |= {"interval.low": figures.interval[0], "interval.high": figures.interval[1]}
     if figures.basis is not None:
         found |= _numbers(vars(figures.basis))
+    if figures.replay is not None:
+        found |= _numbers(vars(figures.replay))
     if (codec := figures.codec) is not None:
         span = (codec.error.low, codec.error.high) if codec.error is not None else None
         ratio = codec.error.value if codec.error is not None else None

@@ -28,6 +28,7 @@ def kind_mismatch(view: ReportView) -> Iterator[Finding]:
         "parity": report.parity is not None and bool(report.parity.blocks) and not report.arms,
         "runtime_smoke": report.runtime_smoke is not None and bool(report.runtime_smoke.steps),
         "platform_tests": report.platform_tests is not None,
+        "replay": report.replay is not None and bool(report.replay.rows),
         "kv_quant": report.kv_quant is not None and bool(report.kv_quant.arms) and not report.arms,
     }
     measured = bool(report.arms) or any(part is not None for part in (report.parity, report.kv_quant, report.memory))

@@ -70,7 +70,7 @@ def _unused(view: ReportView, models: tuple[ModelInfo, ...]) -> Iterator[Finding
     weights |= {smoke.drafter.weights} if smoke is not None and smoke.drafter is not None else set()
     kept = [arm.restoration for arm in report.arms] + ([smoke.restoration] if smoke is not None else [])
     projecting = any(one is not None and one.mode == "f_theta" for one in kept)
-    for model in models if not view.imported else ():
+    for model in models if not view.imported and report.replay is None else ():
         if (model.role in ("f_theta", "proposer") and not projecting) or (
             model.role == "drafter" and model.weights not in weights
         ):

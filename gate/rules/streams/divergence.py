@@ -7,40 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gate.figures.statistics.exact_tests import binomial_tail
+from gate.rulebook.near_ties import tie_gap
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, foreign_peer, lossless
 from gate.rulebook.rule import NEEDS_STREAMS, Example, Finding
 from gate.rulebook.thresholds import (
+    NEAR_TIE_GAP,
+    NEAR_TIE_GAP_BFLOAT16,
+    NEAR_TIE_GAP_FLOAT16,
     Threshold,
 )
 from gate.rules.streams.departure import departure
 
 if TYPE_CHECKING:
     from reports.records.measurement import Arm, AuditedStream, Measurement, Mismatch
-
-NEAR_TIE_GAP = Threshold(
-    "NEAR_TIE_GAP",
-    0.01,
-    "logits",
-    meaning="Gap under which another argmax is a numerical tie in float32.",
-    source="L=1 against L=8 differ by 5e-5 at most; the smallest top-2 gap met was 0.016",
-)
-
-NEAR_TIE_GAP_FLOAT16 = Threshold(
-    "NEAR_TIE_GAP_FLOAT16",
-    0.05,
-    "logits",
-    meaning="The same for a verifier in float16.",
-    source="its logits near 32 are 0.03 apart",
-)
-
-NEAR_TIE_GAP_BFLOAT16 = Threshold(
-    "NEAR_TIE_GAP_BFLOAT16",
-    0.25,
-    "logits",
-    meaning="The same for bfloat16.",
-    source="logits near 32 are 0.25 apart, and ties were seen to flip in one token of 150 to 190",
-)
 
 
 @evidence_rule(
@@ -85,14 +65,6 @@ def _no_argmax(arm: Arm, stream: AuditedStream, miss: Mismatch, tie: float) -> F
         found=f"{miss.gap:.4g}",
         allowed=f"at most {tie:g}",
     )
-
-
-def tie_gap(view: ReportView) -> float:
-    """The logit gap up to which another argmax is a numerical tie, in the verifier's precision."""
-    dtype = view.verifier.dtype if view.verifier is not None else None
-    if dtype == "bfloat16":
-        return NEAR_TIE_GAP_BFLOAT16.value
-    return NEAR_TIE_GAP_FLOAT16.value if dtype == "float16" else NEAR_TIE_GAP.value
 
 
 def _departures(view: ReportView, arm: Arm, tie: float) -> Iterator[Finding]:

@@ -14,13 +14,15 @@ from tests.gate.cases import (
     plan,
     provenance,
     recall,
+    replay,
     speedup,
     streams,
 )
 from tests.gate.rule_case import RuleCase
 
 FAMILIES = (
-    bounds, claims, conduct, files, kv_quant, liveness, memory, parity, plan, provenance, recall, speedup, streams,
+    bounds, claims, conduct, files, kv_quant, liveness, memory, parity, plan, provenance, recall, replay, speedup,
+    streams,
 )  # fmt: skip
 
 

@@ -215,7 +215,7 @@ class TestPaidFor:
         assert "RESTORATION_COUNTS" in codes(report)
 
     def test_a_model_in_bfloat16_may_tie_where_one_in_float32_may_not(self):
-        from gate.rules.streams.divergence import tie_gap
+        from gate.rulebook.near_ties import tie_gap
 
         report = honest_code(SMALL)
         assert tie_gap(ReportView(set_verifier(report, dtype="bfloat16"))) > tie_gap(ReportView(report))

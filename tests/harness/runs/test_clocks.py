@@ -104,7 +104,7 @@ def measured(
     with monkeypatch.context() as patch:
         patch.setattr(type(last), "__call__", noted)
         patch.setattr(type(prepared.loaded), "now", lambda self: forwards.read_clock())
-        return forwards, timed_process._measure(prepared, Run(arm=arm, sample=0, repeat=0), 0, prepared.limit)
+        return forwards, timed_process.measure(prepared, Run(arm=arm, sample=0, repeat=0), 0, prepared.limit)
 
 
 @pytest.mark.parametrize("arm", ["oracle", "oracle_again", *NAMES])

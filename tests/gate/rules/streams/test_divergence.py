@@ -1,7 +1,7 @@
 import pytest
 
 from gate.judging.judge import conclude, judge
-from gate.rules.streams.divergence import NEAR_TIE_GAP, NEAR_TIE_GAP_BFLOAT16, NEAR_TIE_GAP_FLOAT16
+from gate.rulebook.thresholds import NEAR_TIE_GAP, NEAR_TIE_GAP_BFLOAT16, NEAR_TIE_GAP_FLOAT16
 from reports.engines import ENGINES
 from reports.records.measurement import Mismatch, Restoration
 from tests.gate.asking import ask

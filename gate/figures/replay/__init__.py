@@ -1,0 +1,1 @@
+"""What a replay shows of the report that it drew from."""

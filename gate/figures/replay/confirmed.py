@@ -1,0 +1,110 @@
+"""How much of a report a replay has confirmed, and where it says otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gate.figures.replay.differences import Difference, differences, near_tie
+from gate.figures.statistics.hypergeometric import most_false
+from gate.rulebook.near_ties import tie_gap
+from gate.rulebook.report_view import ReportView
+
+if TYPE_CHECKING:
+    from reports.records.conduct.replay import ReplayedFact, ReplayedRow, ReplayResult
+
+WHOLE = ""
+"""In the place of an arm: what is about every arm of the report."""
+
+
+@dataclass(frozen=True)
+class ReplayBasis:
+    """What the share of confirmed rows stands on; the fields are those of `ReplayClaim`."""
+
+    drawn: int
+    rows: int
+    near_ties: int
+    not_run: int
+    false_at_most: float
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """Rows by outcome, of those drawn and of all."""
+
+    same: int
+    basis: ReplayBasis
+
+    @property
+    def share(self) -> float:
+        """Of the drawn rows those that came out the same, or apart by a tie."""
+        return (self.same + self.basis.near_ties) / self.basis.drawn
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One row, or one fact, that is not what the report says; `arm` is empty where it is about all of them."""
+
+    arm: str
+    where: str
+    found: tuple[Difference, ...]
+
+
+def confirmed(view: ReportView) -> Confirmed | None:
+    """What the replay's rows come to; none without one, or where nothing was drawn.
+
+    The bound rests on the random sample alone. A row of it that disagrees or could not run counts as false.
+    """
+    from reports.replays.draw import draw
+
+    replay = view.report.replay
+    if replay is None or not replay.rows:
+        return None
+    tie = tie_of(view, replay)
+    total = sum(one.rows for one in replay.population)
+    bad = {(row.arm, row.place) for row in replay.rows if row.replayed is None or differences(row, tie)}
+    ran = [row for row in replay.rows if row.replayed is not None and (row.arm, row.place) not in bad]
+    ties = sum(near_tie(row, tie) for row in ran)
+    sampled = [one for one in draw(replay.original, replay.seed, replay.asked, replay.population) if one.sampled]
+    most = most_false(total, len(sampled), sum((one.arm, one.place) in bad for one in sampled)) if sampled else total
+    basis = ReplayBasis(
+        drawn=len(replay.rows),
+        rows=total,
+        near_ties=ties,
+        not_run=sum(row.replayed is None for row in replay.rows),
+        false_at_most=min(1.0, max(most, len(bad)) / max(total, 1)),
+    )
+    return Confirmed(len(ran) - ties, basis)
+
+
+def disagreements(view: ReportView) -> list[Disagreement]:
+    """Every fact and row that came out otherwise."""
+    replay = view.report.replay
+    if replay is None:
+        return []
+    tie = tie_of(view, replay)
+    facts = [_of_fact(fact) for fact in replay.facts if fact.replayed not in (None, fact.original)]
+    return facts + [_of_row(row, found) for row in replay.rows if (found := differences(row, tie))]
+
+
+def tie_of(view: ReportView, replay: ReplayResult) -> float | None:
+    """The logit gap that counts as a tie where the two machines are not the same; none where they are."""
+    here = view.report.provenance
+    if here is not None and here.host is not None and here.host == replay.original_host:
+        ours, theirs = (
+            {(one.name, one.version) for one in packages if one.name != "k3"}
+            for packages in (here.packages or (), replay.original_packages)
+        )
+        if ours == theirs:
+            return None
+    return tie_gap(view)
+
+
+def _of_fact(fact: ReplayedFact) -> Disagreement:
+    part, _, rest = fact.field.partition(".")
+    arm = rest.rpartition(".")[0] if part in ("arms", "codecs") else WHOLE
+    return Disagreement(arm, fact.field, (Difference(fact.field, fact.original, str(fact.replayed)),))
+
+
+def _of_row(row: ReplayedRow, found: list[Difference]) -> Disagreement:
+    return Disagreement(row.arm, f"{row.arm}, row {row.place}", tuple(found))

@@ -1,0 +1,1 @@
+"""A report and its replays, found near each other and judged together."""

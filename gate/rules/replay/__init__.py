@@ -1,0 +1,1 @@
+"""Whether a replay is of the rows that chance drew, and what it says of the report."""

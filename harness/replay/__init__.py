@@ -1,0 +1,1 @@
+"""Running rows of a report again: the report is untrusted, the models are found by digest, the rows are drawn."""

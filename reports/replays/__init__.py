@@ -1,0 +1,1 @@
+"""What a replay draws from a report, and what it compares."""

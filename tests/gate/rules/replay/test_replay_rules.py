@@ -1,0 +1,160 @@
+import pytest
+
+from gate.figures.replay.confirmed import confirmed
+from gate.judging.judge import conclude, judge
+from gate.judging.replays.beside import Beside, of_replays, unlike_original
+from gate.rulebook.report_view import ReportView
+from reports.records.conduct.replay import ReplayedRow
+from reports.records.measurement import AuditedStream, Measurement, Mismatch
+from reports.records.provenance import Host
+from reports.report import Report
+from tests.gate.asking import ask, found
+from tests.gate.cases.replay import edit_first, edit_replay, original, other_stream, replayed
+from tests.gate.honest import honest_code
+from tests.gate.honest.replay import measured_replay
+
+REPLAY = replayed()
+
+
+def rows(report: Report) -> tuple[ReplayedRow, ...]:
+    assert report.replay is not None
+    return report.replay.rows
+
+
+def on_another_machine(report: Report) -> Report:
+    other = Host(os="Linux 1", machine="other")
+    return edit_replay(report, lambda replay: replay.replace(original_host=other))
+
+
+def missed(row: ReplayedRow, gap: float) -> ReplayedRow:
+    """The original's third token is no choice of the verifier here, by so much."""
+    assert isinstance(row.replayed, Measurement)
+    assert isinstance(row.original, Measurement)
+    assert row.original.token_ids is not None
+    argmax = (row.replayed.token_ids or ())[2]
+    miss = Mismatch(position=2, emitted=row.original.token_ids[2], argmax=argmax, gap=gap)
+    audit = AuditedStream(sample=0, repeat=0, tokens_checked=len(row.original.token_ids), mismatches=(miss,))
+    return row.replace(audit=audit)
+
+
+def test_an_honest_replay_confirms_its_rows_and_times_are_no_part_of_it() -> None:
+    for code in ("REPLAY_DRAW", "REPLAY_NOT_RUN", "REPLAY_DISAGREES"):
+        assert not ask(code, REPLAY)
+    figures = confirmed(ReportView(REPLAY))
+    assert figures is not None
+    assert (figures.share, figures.basis.drawn, figures.basis.near_ties) == (1.0, len(rows(REPLAY)), 0)
+    assert figures.basis.rows == sum(len(arm.measurements) for arm in original().arms)
+    assert figures.basis.false_at_most == 0.0, "every row was drawn"
+    assert judge(conclude(REPLAY)).headlines[0].claim.value == 1.0
+
+
+def test_a_row_left_out_added_or_swapped_is_not_the_draw() -> None:
+    own = rows(REPLAY)
+    for changed in (
+        own[:-1],
+        own[1:],
+        (*own, own[0]),
+        (own[1], own[0], *own[2:]),
+        (own[0].replace(place=99), *own[1:]),
+    ):
+        assert len(ask("REPLAY_DRAW", edit_replay(REPLAY, lambda replay, rows=changed: replay.replace(rows=rows)))) == 1
+    larger = measured_replay(honest_code())
+    assert not ask("REPLAY_DRAW", larger)
+    assert ask("REPLAY_DRAW", edit_replay(larger, lambda replay: replay.replace(seed=8)))
+    figures = confirmed(ReportView(larger))
+    assert figures is not None
+    assert 0 < figures.basis.false_at_most < 0.5
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("text", "other"), ("correct", True), ("stop_reason", "eos"), ("kv_bytes_prefill", 1), ("kv_bytes_decode", 1),
+        ("prompt_tokens", 1), ("restored_positions", 5), ("evicted_positions", 5), ("decode_loop", "other"),
+        ("fallbacks", ("slow path",)),
+    ],
+)  # fmt: skip
+def test_whatever_is_recorded_and_came_out_otherwise_is_found(field: str, value: object) -> None:
+    def edit(row: ReplayedRow) -> ReplayedRow:
+        assert isinstance(row.replayed, Measurement)
+        return row.replace(replayed=row.replayed.replace(**{field: value}))
+
+    recorded = getattr(rows(REPLAY)[0].original, field) is not None
+    assert bool(ask("REPLAY_DISAGREES", edit_first(REPLAY, edit))) == recorded
+
+
+def test_drafts_are_compared_block_by_block() -> None:
+    drafting = next(place for place, row in enumerate(rows(REPLAY)) if getattr(row.original, "speculation", None))
+
+    def edit(row: ReplayedRow) -> ReplayedRow:
+        assert isinstance(row.replayed, Measurement)
+        assert row.replayed.speculation is not None
+        assert row.replayed.speculation.rounds is not None
+        first, *rest = row.replayed.speculation.rounds
+        first = first.replace(accepted=first.accepted + 1)
+        speculation = row.replayed.speculation.replace(rounds=(first, *rest))
+        return row.replace(replayed=row.replayed.replace(speculation=speculation))
+
+    own = list(rows(REPLAY))
+    own[drafting] = edit(own[drafting])
+    report = edit_replay(REPLAY, lambda replay: replay.replace(rows=tuple(own)))
+    assert [one.field for one in ask("REPLAY_DISAGREES", report)] == ["speculation.rounds.0.accepted"]
+
+
+def test_a_stream_that_parts_counts_as_the_same_only_by_a_tie_on_another_machine() -> None:
+    parted = edit_first(REPLAY, other_stream)
+    for gap, elsewhere, same in ((0.005, True, True), (0.005, False, False), (0.5, True, False)):
+        report = edit_first(parted, lambda row, gap=gap: missed(row, gap))
+        report = on_another_machine(report) if elsewhere else report
+        assert (not ask("REPLAY_DISAGREES", report)) == same, (gap, elsewhere)
+        figures = confirmed(ReportView(report))
+        assert figures is not None
+        assert figures.basis.near_ties == int(same)
+
+
+def test_a_row_that_could_not_run_says_why_and_counts_as_false() -> None:
+    silent = edit_first(REPLAY, lambda row: row.replace(replayed=None))
+    assert found("REPLAY_NOT_RUN", silent) == ["neither outcome nor reason"]
+    told = edit_first(REPLAY, lambda row: row.replace(replayed=None, not_run="no such arm"))
+    assert not ask("REPLAY_NOT_RUN", told)
+    assert not ask("REPLAY_DISAGREES", told)
+    before, after = confirmed(ReportView(REPLAY)), confirmed(ReportView(told))
+    assert before is not None
+    assert after is not None
+    assert after.basis.not_run == 1
+    assert after.share < 1.0
+    assert after.basis.false_at_most > before.basis.false_at_most
+
+
+def test_a_replay_is_of_the_report_that_it_names() -> None:
+    assert unlike_original(REPLAY, original()) is None
+    assert unlike_original(REPLAY, None) is not None
+    edits = (
+        lambda replay: replay.replace(population=replay.population[:-1]),
+        lambda replay: replay.replace(facts=replay.facts[:-1]),
+        lambda replay: replay.replace(facts=(replay.facts[0].replace(original="0"), *replay.facts[1:])),
+        lambda replay: replay.replace(
+            rows=(replay.rows[0].replace(original=replay.rows[1].original), *replay.rows[1:])
+        ),
+        lambda replay: replay.replace(rows=(replay.rows[0].replace(place=10**6), *replay.rows[1:])),
+        lambda replay: replay.replace(rows=(replay.rows[0].replace(original_audit=None), *replay.rows[1:])),
+    )
+    for edit in edits:
+        assert unlike_original(edit_replay(REPLAY, edit), original()) is not None
+
+
+def test_a_replay_that_disagrees_blocks_the_claims_about_its_arm() -> None:
+    arm = next(row.arm for row in rows(REPLAY) if row.arm.startswith("fused"))
+    place = [row.arm for row in rows(REPLAY)].index(arm)
+    own = list(rows(REPLAY))
+    own[place] = other_stream(own[place])
+    (against,) = of_replays(
+        original(), Beside(replays=(edit_replay(REPLAY, lambda replay: replay.replace(rows=tuple(own))),))
+    )
+    assert against.code == "REPLAY_REFUTES"
+    assert against.claims
+    about = {claim.name: (claim.arm, claim.baseline) for claim in original().claims}
+    assert {name for name in about if arm in about[name]} == set(against.claims)
+    (of_oracle,) = of_replays(original(), Beside(replays=(edit_first(REPLAY, other_stream),)))
+    assert rows(REPLAY)[0].arm == "oracle"
+    assert set(of_oracle.claims) == set(about)
