@@ -176,7 +176,8 @@ COMMANDS: dict[str, Command | Group] = {
     ),
     "review": Command(
         "harness.commands.review.command",
-        "Run a whole validation, resumable: doctor, tests, smoke, parity and every preset of a suite, in one folder.",
+        "Run every step of a suite, each as a process of its own, and leave one folder: reports, pages, a table of "
+        "claims.",
     ),
     "train": Group(
         "Train a drafter or an f_theta for a verifier.",

@@ -12,7 +12,6 @@ from typing import Any
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import ALL_METRICS, Example, Finding, Rule
 from reports.plugins.entry_points import Plugin, PluginError, name_fault, of_group
-from reports.records.verdict import Violation
 
 _TOLD = ("title", "catches", "why", "fix")
 Check = Callable[..., Iterator[Finding]]
@@ -68,6 +67,8 @@ def _held(check: Check, code: str) -> Check:
     """The check on a view of its own; what it finds is a violation that can be told, and withholds."""
 
     def checked(view: ReportView, *claim: Any) -> Iterator[Finding]:
+        from reports.records.verdict import Violation  # whoever lists rules needs no records
+
         try:
             for found in check(ReportView(view.report, view.parity), *claim):
                 if not isinstance(found, Finding):

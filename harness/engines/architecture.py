@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.engines.cache_formula import CacheLayer
+from harness.engines.bounded.cache_formula import CacheLayer
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ Standard library only: the vocabularies of engines and drafters ask here for nam
 import hashlib
 import importlib
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -116,8 +116,13 @@ def plugins() -> tuple[Plugin, ...]:
 
 def _found() -> Iterator[Plugin]:
     """Entry points are read only of distributions whose file names one of ours: most have none, and reading costs."""
+    places = [place for place in sys.path if any(map(_names_ours, _entry_files(place)))]
+    if not places:
+        return
+    from importlib import metadata
+
     seen: set[str] = set()
-    for distribution in metadata.distributions():
+    for distribution in metadata.distributions(path=places):
         if f"[{PREFIX}" not in (distribution.read_text("entry_points.txt") or ""):
             continue
         name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "unnamed").lower()
@@ -128,6 +133,18 @@ def _found() -> Iterator[Plugin]:
             for group in GROUPS:
                 if point.group == PREFIX + group:
                     yield Plugin(group, point.name, point.value, name, distribution.version)
+
+
+def _entry_files(place: str) -> Iterator[Path]:
+    """The files with entry points of what is installed in a folder of the path."""
+    return Path(place).glob("*-info/entry_points.txt")
+
+
+def _names_ours(file: Path) -> bool:
+    try:
+        return f"[{PREFIX}".encode() in file.read_bytes()
+    except OSError:
+        return False
 
 
 def of_group(group: Group) -> tuple[Plugin, ...]:

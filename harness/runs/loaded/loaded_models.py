@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.engines.base import Engine, LoadedVerifier
-from harness.engines.cache_formula import cache_table
+from harness.engines.bounded.cache_formula import cache_table
 from harness.engines.others import others_faults
 from harness.engines.registry import build
 from harness.engines.spec import EngineSettings

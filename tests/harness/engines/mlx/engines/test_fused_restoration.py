@@ -11,8 +11,8 @@ from harness.base.errors import EngineError, UsageError
 from harness.checks.lossless_run import fork
 from harness.checks.mlx.matrix import MATRIX
 from harness.engines.base import Block, DecodeLimit, Engine, SessionStats
+from harness.engines.bounded.cache_formula import cache_table
 from harness.engines.bounded.f_theta import GROWTH
-from harness.engines.cache_formula import cache_table
 from harness.engines.drafters.base import Drafter
 from harness.engines.drafters.replay import ReplayDraft, ReplayDrafter, spoils
 from harness.engines.mlx.bounded.bound import bound

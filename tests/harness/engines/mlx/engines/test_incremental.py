@@ -13,6 +13,7 @@ from harness.base.errors import EngineError, UsageError
 from harness.engines.base import DecodeLimit, Engine
 from harness.engines.bounded.bounded_verifier import layer_rules
 from harness.engines.bounded.cache import EvictingCache
+from harness.engines.bounded.cache_formula import cache_table
 from harness.engines.bounded.restoration import (
     Evicted,
     IdentityRestorer,
@@ -20,7 +21,6 @@ from harness.engines.bounded.restoration import (
     make_restorer,
     resolve_restoration,
 )
-from harness.engines.cache_formula import cache_table
 from harness.engines.mlx.bounded.arrays import ARRAYS
 from harness.engines.mlx.bounded.forward import take_apart
 from harness.engines.mlx.engines.incremental import EvictingSession

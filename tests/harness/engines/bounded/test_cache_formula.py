@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.engines.cache_formula import CacheLayer, cache_table, resident_positions
+from harness.engines.bounded.cache_formula import CacheLayer, cache_table, resident_positions
 from reports.records.measurement import Restoration
 
 FULL_AT = (5, 11, 17, 23, 29)
