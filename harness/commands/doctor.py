@@ -33,6 +33,7 @@ class Health:
     memory_gib: float
     python: str
     device: str
+    torch_devices: tuple[str, ...]
     blas: str
     blas_threads: int | None
     packages: dict[str, str]
@@ -50,6 +51,7 @@ def command(json_output: Annotated[bool, typer.Option("--json", help="Print one 
         return
     for label in ("platform", "chip", "cores", "memory_gib", "python", "device", "blas", "blas_threads", "run_ledger"):
         print(f"{label:<12} {getattr(health, label)}")
+    print(f"{'torch':<12} {', '.join(health.torch_devices) or 'not here'}")
     for label, shown in (("package", health.packages), ("model", health.models)):
         for name, state in shown.items():
             print(f"{label:<12} {name}: {state}")
@@ -60,7 +62,7 @@ def command(json_output: Annotated[bool, typer.Option("--json", help="Print one 
 
 
 def examine() -> Health:
-    """Look at this machine. Imports mlx to name its device, after the BLAS preload."""
+    """Look at this machine. Imports mlx, after the BLAS preload, and torch to name their devices."""
     host = read_host()
     device, blas, threads = _accelerator()
     models = _models()
@@ -71,6 +73,7 @@ def examine() -> Health:
         memory_gib=round((host.memory or 0) / 2**30, 1),
         python=platform.python_version(),
         device=device,
+        torch_devices=_torch_devices(),
         blas=blas,
         blas_threads=threads,
         packages={name: version_of(name) or "not installed" for name in PACKAGES},
@@ -89,6 +92,15 @@ def _accelerator() -> tuple[str, str, int | None]:
     except ImportError as error:
         return f"mlx cannot be imported ({error})", "unknown", None
     return device_name(), blas_name(), blas_threads()
+
+
+def _torch_devices() -> tuple[str, ...]:
+    """What `--set device` may name here with `backend=torch`, the fastest first; none without PyTorch."""
+    if find_spec("torch") is None:
+        return ()
+    from harness.engines.torch.device import open_device, present
+
+    return tuple(open_device(name).describe() for name in present())
 
 
 def _models() -> dict[str, str]:

@@ -3,6 +3,7 @@
 import torch
 
 from harness.base.errors import CannotRunError
+from harness.engines.torch.device import present
 
 
 def find_device(asked: str) -> torch.device:
@@ -17,9 +18,3 @@ def find_device(asked: str) -> torch.device:
     if asked not in there:
         raise CannotRunError(f"--device {asked}: PyTorch finds none here; it finds {', '.join(there)}")
     return torch.device(asked)
-
-
-def present() -> tuple[str, ...]:
-    """The devices here, the fastest first."""
-    found = (("cuda", torch.cuda.is_available()), ("mps", torch.backends.mps.is_available()), ("cpu", True))
-    return tuple(name for name, available in found if available)

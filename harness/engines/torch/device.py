@@ -66,8 +66,12 @@ def open_device(name: str) -> Device:
     Raises:
         CannotRunError: it cannot.
     """
-    module = getattr(torch, name)
-    there = torch.backends.mps.is_available() if name == "mps" else module.is_available()
-    if not there:
+    if name not in present():
         raise CannotRunError(f"device {name}: PyTorch {torch.__version__} finds none here; use device=cpu")
-    return Device(name, module)
+    return Device(name, getattr(torch, name))
+
+
+def present() -> tuple[str, ...]:
+    """The devices here, the fastest first."""
+    found = (("cuda", torch.cuda.is_available()), ("mps", torch.backends.mps.is_available()), ("cpu", True))
+    return tuple(name for name, available in found if available)

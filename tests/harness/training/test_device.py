@@ -8,7 +8,8 @@ import torch
 
 from harness.base.errors import CannotRunError
 from harness.engines.dflash_config import DflashConfig, DflashLayerKind
-from harness.training.device import find_device, present
+from harness.engines.torch.device import present
+from harness.training.device import find_device
 from harness.training.drafter.blocks import blocks_of, draw_anchors, places_in
 from harness.training.drafter.checkpoint import Checkpoint
 from harness.training.drafter.loop import Loop, Surroundings
