@@ -2,7 +2,16 @@
 
 from dataclasses import dataclass
 
-from harness.engines.bounded.cache_formula import CacheLayer
+from reports.records.kv_memory import LayerKind
+
+
+@dataclass(frozen=True)
+class CacheLayer:
+    """One layer's K/V: its kind, bytes a token, and the model's own window if it has one that bounds its cache."""
+
+    kind: LayerKind
+    bytes_per_token: int
+    native_window: int | None = None
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,10 @@ A layer holds `positions x bytes a token`, with bytes a token = 2 (K and V) x K/
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from reports.records.kv_memory import ArmMemory, LayerKind, LayerMemory
+from harness.engines.architecture import CacheLayer
+from reports.records.kv_memory import ArmMemory, LayerMemory
 from reports.records.measurement import Restoration
-
-
-@dataclass(frozen=True)
-class CacheLayer:
-    """One layer's K/V: its kind, bytes a token, and the model's own window if it has one that bounds its cache."""
-
-    kind: LayerKind
-    bytes_per_token: int
-    native_window: int | None = None
 
 
 def cache_table(arm: str, layers: Sequence[CacheLayer], restoration: Restoration, sequence_length: int) -> ArmMemory:

@@ -6,8 +6,7 @@ import mlx.core as mx
 from mlx_lm.models.cache import KVCache, RotatingKVCache, make_prompt_cache
 
 from harness.base.errors import ModelError
-from harness.engines.architecture import Architecture
-from harness.engines.bounded.cache_formula import CacheLayer
+from harness.engines.architecture import Architecture, CacheLayer
 from harness.models.info import architecture
 from harness.models.library_errors import told_in_one_line
 

@@ -8,8 +8,7 @@ import torch
 import transformers
 
 from harness.base.errors import ModelError
-from harness.engines.architecture import Architecture
-from harness.engines.bounded.cache_formula import CacheLayer
+from harness.engines.architecture import Architecture, CacheLayer
 from harness.engines.torch.device import Device, open_device
 from harness.engines.torch.verifier.forward import logits_after, native_cache, tokens_on
 from harness.models.folder.model_folder import GENERATION, ModelFolder, open_folder

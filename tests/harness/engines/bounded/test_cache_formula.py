@@ -2,7 +2,8 @@
 
 import pytest
 
-from harness.engines.bounded.cache_formula import CacheLayer, cache_table, resident_positions
+from harness.engines.architecture import CacheLayer
+from harness.engines.bounded.cache_formula import cache_table, resident_positions
 from reports.records.measurement import Restoration
 
 FULL_AT = (5, 11, 17, 23, 29)
