@@ -153,7 +153,7 @@ class Lines:
 
 def journal_of(report: Path) -> Path:
     """Where the journal of the run that will write `report` is."""
-    return report.with_name(report.name + SUFFIX)
+    return report.parent / f"{report.name}{SUFFIX}"  # `with_name` refuses "/" and "."
 
 
 def is_unfinished(report: Path) -> bool:

@@ -54,7 +54,7 @@ class Envelope:
 
 def envelope_path(report: Path) -> Path:
     """Where the envelope of a report lies: beside it, under its name and `.dsse`."""
-    return report.with_name(report.name + SUFFIX)
+    return report.parent / f"{report.name}{SUFFIX}"
 
 
 def pre_auth_encoding(payload: bytes) -> bytes:

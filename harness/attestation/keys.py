@@ -40,11 +40,15 @@ def make_key(path: Path) -> str:
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    beside = path.with_name(path.name + PUBLIC_SUFFIX)
+    beside = path.parent / f"{path.name}{PUBLIC_SUFFIX}"
     if os.path.lexists(beside):
         raise OutputError(f"{beside}: exists; choose another --out, so that no key is lost")
     _write_new(private, path, 0o600)
-    _write_new(public, beside, 0o644)
+    try:
+        _write_new(public, beside, 0o644)
+    except OutputError:
+        path.unlink()  # nobody knows this key yet
+        raise
     return key_id(key.public_key())
 
 
@@ -102,9 +106,14 @@ def _read(path: Path) -> bytes:
 def _write_new(data: bytes, path: Path, mode: int) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            os.fsync(descriptor)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(descriptor)
+        except OSError:
+            path.unlink()
+            raise
     except FileExistsError as error:
         raise OutputError(f"{path}: exists; choose another --out, so that no key is lost") from error
     except OSError as error:

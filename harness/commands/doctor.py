@@ -120,11 +120,10 @@ def _run_ledger() -> str:
     from harness.runs.run_ledger.history import mends
     from harness.runs.run_ledger.ledger_file import FILE_NAME, read_ledger, state_folder
 
-    folder = state_folder()
     try:
-        chain = read_ledger(folder)
+        chain = read_ledger(folder := state_folder())
     except OSError as error:
-        return f"{folder / FILE_NAME}: cannot be read ({error.strerror})"
+        return f"{FILE_NAME}: cannot be read ({error.strerror})"
     torn, broken = mends(chain)
     tail = f", {len(chain.tail)} bytes at its end that are no line of it" if chain.tail else ""
     return f"{folder / FILE_NAME}: {len(chain.entries)} entries, {torn} torn, {broken} broken{tail}"

@@ -1,6 +1,7 @@
 """`k3 replay`: rows of somebody's report, drawn at random, run again here, and a report of what came out the same."""
 
 import secrets
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -60,6 +61,7 @@ def command(
         prompts=prompts,
         preset=preset,
     )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
     with bar(f"replay of {original.report_id}") as progress:
         made = replay(request, progress)
     _settle(made, report, place, json_output=json_output, verbose=verbose)
@@ -68,7 +70,7 @@ def command(
 def _beside(report: Path) -> Path:
     """The next free name in the folder of the report."""
     number = 1
-    while (path := report.with_name(f"{report.stem}-replay-{number}.json")).exists():
+    while (path := report.parent / f"{report.stem}-replay-{number}.json").exists():
         number += 1
     return path
 

@@ -29,7 +29,7 @@ def plans_beside(plan: Plan) -> tuple[Plan, ...]:
 
 def path_beside(out: Path, plan: Plan) -> Path:
     """Where the report of `plan` goes beside the report `out`."""
-    return out.with_name(f"{out.stem}-{plan.preset.name}.json")
+    return out.parent / f"{out.stem}-{plan.preset.name}.json"
 
 
 def settled(plan: Plan, path: Path) -> bool:

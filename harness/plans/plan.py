@@ -15,8 +15,17 @@ from reports.records.record import digest_of
 from reports.restorations import RESTORATIONS
 from reports.schedule import ScheduledArm, schedule
 
-RUN_AGAIN = {"name", "title", "beside", "seed", "samples", "repeats", "processes"}
-"""What another run of the same may have otherwise."""
+RUN_AGAIN = dict.fromkeys(
+    (
+        "name", "title", "beside", "platform", "memory_gb", "minutes", "seed", "samples", "repeats", "processes",
+        "until_width", "most_processes", "budget_s",
+    ),
+    True,
+)  # fmt: skip
+"""What another run of the same may have otherwise: prompts, how many and how often, and what measures nothing."""
+
+MODEL_NAMES = {"model": True, "drafter": True}
+"""What a preset calls its models: a copy in another folder is the same model."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +87,16 @@ class Plan:
         return digest_of("\n".join(parts).encode())
 
     def family(self, *identities: str) -> str:
-        """Digest of what stays the same where the same is run again with other prompts, more of them, or more often."""
-        parts = [self.preset.model_dump_json(exclude=RUN_AGAIN), *identities]
+        """Digest of what stays the same where the same is run again with other prompts, more of them, or more often.
+
+        `identities` are the weights of all models; where all are known, they stand for the names of the models.
+        """
+        of_arms: dict[str, Any] = {"name": True, "label": True}
+        again: dict[str, Any] = dict(RUN_AGAIN)
+        if identities and all(identities):
+            again |= MODEL_NAMES
+            of_arms |= {"drafter": {"model"}, "f_theta": True}
+        parts = [self.preset.model_dump_json(exclude={**again, "arms": {"__all__": of_arms}}), *identities]
         return digest_of("\n".join(parts).encode())
 
 

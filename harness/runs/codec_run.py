@@ -18,7 +18,6 @@ from harness.runs.loaded.loading import load_models
 from harness.runs.loaded.mlx_models import LoadedMlxModels
 from harness.runs.measured_report import measured_report
 from harness.runs.new_report import new_report
-from harness.runs.run_ledger.recording import in_ledger
 from reports.journal import MeasuredSample
 from reports.records.codec_rows import ArmSample, CodecArm, CodecSample, KvQuantResult, RefusedArm
 from reports.records.plan import PlanInfo
@@ -63,7 +62,6 @@ class Arms:
     refused: tuple[RefusedArm, ...]
 
 
-@in_ledger
 def run_preset(plan: CodecPlan, out: Path, progress: Progress) -> Report:
     """Measure the codecs of `plan`: the finished report, without claims.
 

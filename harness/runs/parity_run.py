@@ -11,12 +11,10 @@ from harness.plans.workload import ask, workload_of
 from harness.runs.journal import refuse_taken
 from harness.runs.loaded.loading import load_models
 from harness.runs.new_report import new_report
-from harness.runs.run_ledger.recording import in_ledger
 from reports.records.plan import PlanInfo
 from reports.report import Report
 
 
-@in_ledger
 def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
     """Compare the runtimes on the code prompts of `plan`: the report, without claims, that is to be at `out`.
 

@@ -14,13 +14,11 @@ from harness.plans.plan import RunPlan
 from harness.runs.fresh_process import in_fresh_process
 from harness.runs.journal import read_journal
 from harness.runs.measured_report import measured_report, runs
-from harness.runs.run_ledger.recording import in_ledger
 from harness.runs.timed_process import run_process
 from reports.engines import ENGINES, EngineEntry
 from reports.report import Report
 
 
-@in_ledger
 def run_preset(plan: RunPlan, out: Path, progress: Progress) -> Report:
     """Measure what is left of `plan`: its report, without claims. Of a plan with looks it may not be the last one.
 

@@ -28,13 +28,14 @@ def command(
     private = read_private_key(key)
     try:
         judge = Judge([Path(os.sep)])
-        payloads = [(path, payload_of(judge.read(path))) for path in paths]
+        payloads = [(path, payload_of(judge.read(path))) for path in dict.fromkeys(paths)]
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
+    for path, _ in payloads:
+        if os.path.lexists(place := envelope_path(path)):
+            raise OutputError(f"{place}: exists; delete it if the report is to be signed anew")
     for path, payload in payloads:
         place = envelope_path(path)
-        if os.path.lexists(place):
-            raise OutputError(f"{place}: exists; delete it if the report is to be signed anew")
         try:
             write_atomically(envelope_bytes(sign(payload, private)), place)
         except OSError as error:

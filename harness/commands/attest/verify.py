@@ -12,7 +12,7 @@ from harness.commands.run.options import Json
 from reports.untrusted.one_line import one_line
 
 if TYPE_CHECKING:
-    from gate.judging.batch import JudgedEvidence
+    from gate.judging.batch import Judge, JudgedEvidence
     from harness.attestation.keys import TrustedKeys
 
 
@@ -38,7 +38,7 @@ def command(
     trusted = read_trusted_keys(keys)
     try:
         judge = Judge()
-        outcomes = [_outcome(judge.read(path), trusted) for path in paths]
+        outcomes = [_outcome(_read(judge, path), trusted) for path in paths]
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
     if json_output:
@@ -46,6 +46,14 @@ def command(
     for one in outcomes if not json_output else ():
         print(f"{one_line(one.path)}: {one.told}")
     raise typer.Exit(0 if all(one.key is not None for one in outcomes) else 2)
+
+
+def _read(judge: "Judge", path: Path) -> "JudgedEvidence":
+    """The file, judged. Raises CannotRunError: it is not there, or cannot be opened."""
+    read = judge.read(path)
+    if not read.judged.opened:
+        raise CannotRunError(f"{path}: {read.judged.reason}")
+    return read
 
 
 def _outcome(read: "JudgedEvidence", trusted: "TrustedKeys") -> Outcome:

@@ -8,14 +8,17 @@ from pathlib import Path
 from harness.base.progress import Progress
 from harness.plans.kinds import run_plan
 from harness.plans.plan import Plan
+from harness.runs.run_ledger.recording import in_ledger
 from reports.records.plan import Look
 from reports.report import Report
 
 
+@in_ledger
 def run_rounds(plan: Plan, out: Path, progress: Progress) -> Report:
     """Measure what is left of the plan, round by round, until a look says to stop: the report with all its looks.
 
-    A plan without looks is one round. Raises what `run_plan` does.
+    A plan without looks is one round. All rounds are one run in the ledger, which ends with the digest of the report
+    that has all looks. Raises what `run_plan` does.
     """
     from gate.claims.looks import look_after
 

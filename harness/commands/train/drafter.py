@@ -123,7 +123,7 @@ def command(
             interval=interval,
         ),
         out=out,
-        work=out.with_name(f"{out.name}.work") if work is None else work,
+        work=out.parent / f"{out.name}.work" if work is None else work,
         command=command_line(sys.argv[1:]),
         device=trained_on,
         start=begun,

@@ -74,7 +74,7 @@ def command(
         texts=pieces,
         recall_prompts=recall_prompts,
         out=out,
-        work=out.with_name(f"{out.name}.work") if work is None else work,
+        work=out.parent / f"{out.name}.work" if work is None else work,
         command=command_line(sys.argv[1:]),
         tuning=TuningRecipe(steps=fine_tune, rate=rate, sequences=sequences, interval=interval) if fine_tune else None,
     )

@@ -17,9 +17,19 @@ _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def state_folder() -> Path:
-    """K3's state folder: `K3_STATE` if set, else the platform's convention for an application called k3."""
+    """K3's state folder: `K3_STATE` if set, else the platform's convention for an application called k3.
+
+    Raises:
+        OSError: it is in the home of a user who has none.
+    """
     chosen = os.environ.get(STATE_VARIABLE)
-    return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_state_path("k3", appauthor=False)
+    try:
+        folder = Path(chosen).expanduser().absolute() if chosen else platformdirs.user_state_path("k3", appauthor=False)
+    except RuntimeError as error:
+        raise OSError(0, f"{chosen} names no home folder") from error
+    if not folder.is_absolute():
+        raise OSError(0, f"this user has no home folder: set {STATE_VARIABLE} to a folder")
+    return folder
 
 
 def read_ledger(folder: Path) -> Chain:

@@ -16,7 +16,7 @@ from harness.plans.plan import Plan
 from harness.runs.run_ledger.chain import Chain
 from harness.runs.run_ledger.entries import RunEnded, RunResumed, RunStarted
 from harness.runs.run_ledger.history import earlier_runs, mends, run_to_go_on_with, unfinished_runs
-from harness.runs.run_ledger.ledger_file import append, read_ledger, state_folder
+from harness.runs.run_ledger.ledger_file import STATE_VARIABLE, append, read_ledger, state_folder
 from harness.runs.run_ledger.opt_out import left_out
 from reports.content_digest import content_digest
 from reports.journal import journal_of
@@ -35,7 +35,7 @@ class Recording:
     def __init__(self, plan: Plan, out: Path) -> None:
         self._plan = plan
         self._run: Digest | None = None
-        self._folder = state_folder()
+        self._folder = Path(STATE_VARIABLE)  # until it is known
         self._state: Literal["recorded", "opted_out", "unwritable"] = "opted_out" if left_out() else "recorded"
         self._try(lambda: self._begin(out))
 
@@ -51,6 +51,7 @@ class Recording:
             self._try(lambda: append(RunEnded(at=utc_now(), run=run, how=how), self._folder))
 
     def _begin(self, out: Path) -> None:
+        self._folder = state_folder()
         place = digest_of(os.fsencode(out.resolve()))
         start = RunStarted(
             at=utc_now(),

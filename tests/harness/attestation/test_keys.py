@@ -32,6 +32,12 @@ def test_no_key_is_overwritten(tmp_path: Path) -> None:
         make_key(tmp_path / "gone" / "key")
 
 
+def test_half_a_pair_of_keys_is_not_left_behind(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="too long"):
+        make_key(tmp_path / ("k" * 253))  # the private half has room, the public one's name is longer
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
 def test_a_key_that_others_may_read_is_refused(tmp_path: Path, mode: int) -> None:
     make_key(tmp_path / "key")

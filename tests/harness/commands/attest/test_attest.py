@@ -130,3 +130,20 @@ def test_the_honest_files_pass(tmp_path: Path) -> None:
     laid_out = desk.files(random.Random(0))
     laid_out.envelope = json.dumps(laid_out.document).encode()
     assert desk.refusal(laid_out) is None
+
+
+def test_a_report_that_is_not_there_cannot_be_judged(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("gone.json", "."):
+        assert run(["attest", "verify", str(folder / name), "--keys", str(folder.parent / "key.pub")]) == 3
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "NOT ATTESTED" not in line
+
+
+def test_nothing_is_signed_where_one_of_several_cannot_be(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = folder / "other.json"
+    other.write_bytes((folder / "run.json").read_bytes())
+    key = ["--key", str(folder.parent / "key")]
+    assert run(["attest", "sign", str(other), str(folder / "run.json"), *key]) == 3
+    assert not envelope_path(other).exists()
+    assert run(["attest", "sign", str(other), str(other), *key]) == 0
+    assert capsys.readouterr().out.count("signed:") == 1

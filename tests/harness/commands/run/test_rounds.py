@@ -9,6 +9,9 @@ import harness.engines.mlx  # noqa: F401
 from gate.claims.looks import look_after
 from harness.cli import run
 from harness.runs.journal import measured, read_journal
+from harness.runs.run_ledger.entries import RunEnded
+from harness.runs.run_ledger.ledger_file import read_ledger, state_folder
+from reports.content_digest import content_digest
 from reports.report import Report, load_report
 from tests.gate.asking import ask
 from tests.harness.commands.killed import killed
@@ -44,6 +47,9 @@ def test_a_run_ends_where_its_looks_say(model: Path, tmp_path: Path, capsys: pyt
     assert report.plan.processes == len(looks)  # type: ignore[union-attr]
     assert len(report.arms[0].measurements) == 2 * len(looks)
     assert ask("LOOKS_CONTRADICTED", report) == []
+    start, end = (one.entry for one in read_ledger(state_folder()).entries)
+    assert isinstance(end, RunEnded)
+    assert (start.kind, end.report) == ("start", content_digest(report))
     shown = capsys.readouterr().out
     assert "look after 1 process: the widest interval is" in shown
     assert run(arguments(model, out, "9.99")) == 0

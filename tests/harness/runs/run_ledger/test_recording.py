@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.commands.run.rounds import run_rounds
 from harness.plans.kinds import plan_of
 from harness.plans.plan import Plan
 from harness.plans.preset_file import load_preset
-from harness.runs import codec_run, parity_run, timed_run
 from harness.runs.run_ledger.history import mends
 from harness.runs.run_ledger.ledger_file import FILE_NAME, read_ledger, state_folder
 from harness.runs.run_ledger.opt_out import leaving_out
@@ -70,6 +70,22 @@ def test_another_setting_or_other_weights_are_another_plan(tmp_path: Path) -> No
     assert ledger_of(measured(plan(), tmp_path / "c.json")).earlier == ()
 
 
+@pytest.mark.parametrize(
+    "override",
+    ["minutes=3", "memory_gb=1", "until_width=0.1", "arms.identity.label=other", "seed=7", "processes=1", "repeats=2"],
+)
+def test_what_measures_nothing_makes_no_other_plan(tmp_path: Path, override: str) -> None:
+    first = measured(plan(override), tmp_path / "a.json")
+    (earlier,) = ledger_of(measured(plan(), tmp_path / "b.json")).earlier
+    assert earlier.report == content_digest(first)
+
+
+def test_the_same_weights_in_another_folder_are_the_same_plan(tmp_path: Path) -> None:
+    first = measured(plan("model=smollm2-135m"), tmp_path / "a.json")
+    (earlier,) = ledger_of(measured(plan(), tmp_path / "b.json")).earlier
+    assert earlier.report == content_digest(first)
+
+
 def test_another_version_of_k3_is_told_apart(tmp_path: Path) -> None:
     measured(plan(), tmp_path / "a.json")
     newer = provenance(source=Source(git_commit="b" * 40, dirty=False))
@@ -78,11 +94,10 @@ def test_another_version_of_k3_is_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_run_that_measures_is_recorded(tmp_path: Path) -> None:
-    """What the three kinds of runs are wrapped in."""
+    """What every run is wrapped in, whatever its kind, with all of its rounds."""
     report = in_ledger(lambda of, out, progress: skeleton(of.digest()))(plan(), tmp_path / "a.json", lambda *told: None)
     assert ledger_of(report).state == "recorded"
-    for module in (timed_run, codec_run, parity_run):
-        assert module.run_preset.__wrapped__.__module__ == module.__name__
+    assert run_rounds.__wrapped__.__module__ == run_rounds.__module__  # type: ignore[attr-defined]
 
 
 def test_a_resumed_run_is_one_run(tmp_path: Path) -> None:
@@ -151,6 +166,15 @@ def test_a_folder_that_cannot_be_written_stops_no_run(
     assert ledger_of(measured(plan(), tmp_path / "a.json")) == RunLedger(state="unwritable")
     (line,) = capsys.readouterr().err.splitlines()
     assert "the run ledger cannot be written (Not a directory); the run goes on" in line
+
+
+def test_a_home_that_nobody_has_stops_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("K3_STATE", "~no-such-user/state")
+    assert ledger_of(measured(plan(), tmp_path / "a.json")) == RunLedger(state="unwritable")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "~no-such-user/state names no home folder" in line
 
 
 def test_one_that_cannot_be_written_any_more_is_not_recorded(
