@@ -10,6 +10,9 @@ from harness.base.errors import K3Error, ReaderGoneError, StreamError
 from harness.base.lazy_commands import PLAIN, Command, Group, LazyGroup
 from harness.base.output import guarded_output
 
+MESSAGE_LIMIT = 4000
+"""Characters of an error; what a file or a name holds beyond that says no more."""
+
 COMMANDS: dict[str, Command | Group] = {
     "eval": Command(
         "harness.commands.run.eval",
@@ -312,7 +315,9 @@ def _wrong_usage(error: Exception) -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    print(f"k3: {' '.join(message.split())}", file=sys.stderr)
+    from reports.untrusted.one_line import one_line
+
+    print(f"k3: {one_line(' '.join(message.split()), MESSAGE_LIMIT)}", file=sys.stderr)
     return code
 
 

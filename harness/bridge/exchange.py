@@ -39,7 +39,7 @@ def list_requests(repository: Repository, remote: str) -> dict[RequestName, str]
         GitError: the remote does not answer.
     """
     told = repository.text("ls-remote", "--refs", "--", remote, f"refs/heads/{PREFIX}*", seconds=NETWORK_SECONDS)
-    pairs = (line.split("\t") for line in told.splitlines() if "\t" in line)
+    pairs = (line.split("\t") for line in told.split("\n") if "\t" in line)
     named = ((name_of(ref.removeprefix("refs/heads/")), commit) for commit, ref in pairs)
     return {name: commit for name, commit in named if name is not None}
 
