@@ -98,7 +98,7 @@ def light(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Speed and memory, as ratios measured in one run; fails on one that is out of bounds."""
-    install(session)
+    install(session, extra="run,torch")
     session.run("k3", "models", "fetch", "smollm2-135m")
     failed = []
     for script in sorted(Path("scripts/bench").glob("bench_*.py")):

@@ -15,6 +15,7 @@ SMALLEST = {
     "bench_journal.py": ["--rows", "20"],
     "bench_prefill_memory.py": ["--model", "k3-tiny", "--lengths", "200", "400"],
     "bench_startup.py": ["--runs", "1"],
+    "bench_torch.py": ["--model", "k3-tiny", "--samples", "1", "--tokens", "8", "--items", "3"],
 }
 
 
@@ -22,7 +23,9 @@ def test_every_benchmark_is_run_here() -> None:
     assert {path.name for path in (ROOT / "scripts" / "bench").glob("bench_*.py")} == set(SMALLEST)
 
 
-@pytest.mark.parametrize("name", SMALLEST)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.torch) if name == "bench_torch.py" else name for name in SMALLEST]
+)
 def test_it_runs_and_says_what_it_found(name: str) -> None:
     command = [sys.executable, f"scripts/bench/{name}", *SMALLEST[name]]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
