@@ -4,8 +4,7 @@ It answers two questions of a batch of prompts: how do they go on greedily, and 
 at every position on the way.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,8 @@ import transformers
 from torch import Tensor
 
 from harness.base.errors import ModelError
-from harness.models.folder.model_folder import open_folder
-from harness.models.library_errors import told_in_one_line
-from harness.models.tokenizer import library_options, open_tokenizer
+from harness.engines.torch.verifier.layer_outputs import LayerOutputs, layers_of
+from harness.engines.torch.verifier.load import load_verifier
 
 ROWS = 1024
 """Positions of which the logits over the whole vocabulary are in memory at a time."""
@@ -44,27 +42,18 @@ class TorchVerifier:
         """Load the model in `folder` as `dtype` on `device`.
 
         Raises:
-            ModelError: transformers cannot open it, or keeps its layers where no known family does.
+            ModelError: as `load_verifier`, or it has no head.
+            EngineError: it keeps its layers where no known family does.
         """
-        transformers.utils.logging.set_verbosity_error()
-        transformers.utils.logging.disable_progress_bar()
-        opened = open_folder(folder)
-        self.tokenizer: Any = open_tokenizer(opened)
-        with told_in_one_line(f"{folder}: transformers cannot open it", "so it cannot be trained for"):
-            model: Any = transformers.AutoModelForCausalLM.from_pretrained(
-                folder, dtype=dtype, use_safetensors=True, **library_options(opened)
-            )
-        self._model = model.eval().to(device)
+        loaded = load_verifier(folder, device.type, str(dtype).removeprefix("torch."))
+        self.tokenizer: Any = loaded.tokenizer
+        self._model = loaded.model
         self._body = self._model.base_model
-        if not hasattr(self._body, "layers") or self._model.get_output_embeddings() is None:
-            raise ModelError(f"{folder}: {type(model).__name__} has no list of layers with a head behind it")
+        self.layer_count = len(layers_of(self._model))
+        if self._model.get_output_embeddings() is None:
+            raise ModelError(f"{folder}: {type(self._model).__name__} has no head behind its layers")
         self.device = device
         self.config: Any = self._model.config
-
-    @property
-    def layer_count(self) -> int:
-        """Number of layers."""
-        return len(self._body.layers)
 
     @property
     def hidden_size(self) -> int:
@@ -109,14 +98,16 @@ class TorchVerifier:
             seen[row, longest - len(prompt) :] = 1
         cache = transformers.StaticCache(config=self.config, max_cache_len=longest + new_tokens)
         tokens, choices, features = [read], [], []
-        with self._tapped(layers) as taps:
+        with LayerOutputs(self._model, layers).capture() as taps:
             for _ in range(new_tokens):
                 end = sum(part.shape[1] for part in tokens)
                 positions = (seen[:, :end].cumsum(1) - 1).clamp(min=0)[:, -tokens[-1].shape[1] :]
                 # By position: the cache's keyword has had two names.
                 output = self._body(tokens[-1], seen[:, :end], positions, cache)
                 choices.append(self._choices(output.last_hidden_state))
-                features.append(torch.cat([taps[layer] for layer in layers], dim=-1).to(torch.bfloat16))
+                tapped = taps.features()
+                assert tapped is not None
+                features.append(tapped.to(torch.bfloat16))
                 tokens.append(choices[-1][:, -1:])
         return _cut(prompts, torch.cat(tokens, 1), torch.cat(choices, 1), torch.cat(features, 1))
 
@@ -125,23 +116,6 @@ class TorchVerifier:
         flat = hidden.flatten(0, 1)
         best = [(flat[start : start + ROWS] @ self.head.T).argmax(-1) for start in range(0, len(flat), ROWS)]
         return torch.cat(best).view(hidden.shape[:2])
-
-    @contextmanager
-    def _tapped(self, layers: Sequence[int]) -> Iterator[dict[int, Tensor]]:
-        taps: dict[int, Tensor] = {}
-
-        def keep(layer: int) -> Any:
-            def hook(module: Any, arguments: Any, output: Any) -> None:
-                taps[layer] = output[0] if isinstance(output, tuple) else output
-
-            return hook
-
-        handles = [self._body.layers[layer].register_forward_hook(keep(layer)) for layer in layers]
-        try:
-            yield taps
-        finally:
-            for handle in handles:
-                handle.remove()
 
 
 def _cut(prompts: Sequence[Sequence[int]], tokens: Tensor, choices: Tensor, features: Tensor) -> list[Continued]:
