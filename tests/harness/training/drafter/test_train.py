@@ -14,6 +14,7 @@ from harness.checks.mlx.compare_drafters import compare
 from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
 from harness.engines.mlx.drafters.dflash.torch_runtime import TorchDflashDrafter
 from harness.engines.mlx.verifier.load import load_verifier
+from harness.engines.spec import DrafterSpec
 from harness.models.resolve import resolve
 from harness.training.corpus import CorpusRecipe
 from harness.training.drafter.recipe import DrafterManifest, TrainingRecipe
@@ -72,7 +73,8 @@ def test_it_learns_and_all_runtimes_propose_the_same(make: Callable[[Path], Path
     reference = TorchDflashDrafter(job.out, manifest.weights, verifier, "float32")
     candidate = DflashDrafter(job.out, manifest.weights, verifier, "float32")
     prompts = [[5, 9, 200, 31], list(range(40, 75))]
-    result = compare(verifier, reference, candidate, prompts, blocks=5, block_size=4)
+    spec = DrafterSpec(kind="dflash", model=str(job.out), block_size=4)
+    result = compare(verifier, reference, candidate, prompts, spec, blocks=5)
     assert all(block.reference_tokens == block.candidate_tokens for block in result.blocks)
     assert manifest.progress[-1].held_out.blocks > 0
 
