@@ -6,6 +6,7 @@ The held-out text is prose that is no part of any haystack; its first half is co
 
 import random
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from workloads.base import SYNTHETIC, Prompt, PromptStyle, Tokenizer, common_prefix
 from workloads.niah import Niah
@@ -18,8 +19,20 @@ CONTEXT_TOKENS, SCORED_TOKENS = 96, 33
 """Of a held-out text: tokens read before, and after; the last scored token is only predicted."""
 PROSE_GROUP = f"{SYNTHETIC}/paragraphs"
 
-_SECOND_QUESTION = "One note holds a secret code. What is that secret code? Reply with the code alone."
-_SECOND_CUE = "Question: One note holds a code. What is it?\nAnswer: The secret code in that note is"
+SecondForm = Literal["reworded", "short"]
+SECOND_QUESTIONS: dict[SecondForm, tuple[str, str]] = {
+    "reworded": (
+        "One note holds a secret code. What is that secret code? Reply with the code alone.",
+        "Question: One note holds a code. What is it?\nAnswer: The secret code in that note is",
+    ),
+    "short": (
+        "What is the secret code? Reply with the code alone.",
+        "Question: What is the secret code?\nAnswer: The secret code is",
+    ),
+}
+"""By form, the second question of a chat prompt and the cue of one to be completed. A model of few words, such as
+k3-tiny, answers the short one alone; a question that the plain model cannot answer is one that no codec can fail."""
+
 _PROSE = (
     "The ferry left the pier a little after seven, and by the time the fog had lifted the town was only a line of "
     "roofs. A woman in a grey coat counted the crates on deck for the third time, and wrote the number on her sleeve.",
@@ -50,12 +63,16 @@ _PROSE = (
 
 @dataclass(frozen=True)
 class CodecPrompts:
-    """`lines`: mean haystack size; three prompts a sample, of the sets `main`, `second_question` and `held_out`."""
+    """`lines`: mean haystack size; three prompts a sample, of the sets `main`, `second_question` and `held_out`.
+
+    `second`: the form of the second question.
+    """
 
     lines: int
     samples: int
     seed: int
     style: PromptStyle
+    second: SecondForm = "reworded"
 
     name = "kv_quant"
     form = SYNTHETIC
@@ -69,7 +86,8 @@ class CodecPrompts:
             ValueError: a haystack so small that the needle cannot lie outside sink and window.
         """
         first = Niah(self.lines, self.samples, self.seed, SINK, WINDOW, self.style)
-        second = replace(first, question=_SECOND_QUESTION, cue=_SECOND_CUE)
+        question, cue = SECOND_QUESTIONS[self.second]
+        second = replace(first, question=question, cue=cue)
         asked, again = (
             [prompt for prompt in niah.prompts(tokenizer) if prompt.prompt_set == "main"] for niah in (first, second)
         )

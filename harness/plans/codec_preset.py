@@ -10,6 +10,7 @@ from harness.plans.plan import Plan, PlannedArm
 from harness.plans.preset import ArmName, BasePreset, LoadedPreset, NotesSpec
 from reports.engines import ORACLE
 from reports.records.record import Record
+from workloads.codec_prompts import SecondForm
 
 REQUIRED = ("identity", "affine4")
 """Codecs every run has: the control, and the one that verdicts compare with."""
@@ -29,6 +30,12 @@ class MixedArm(Record):
         return known_codec(codec)
 
 
+class CodecNotesSpec(NotesSpec):
+    """The haystack, and how it is asked about once more."""
+
+    second: SecondForm = Field("reworded", description="Form of the second question; the model must answer it")
+
+
 class CodecPreset(BasePreset):
     """A codec run. Captured are the full-attention layers, which are all of them in a pure model."""
 
@@ -39,7 +46,7 @@ class CodecPreset(BasePreset):
     mixed: tuple[MixedArm, ...] = Field((), max_length=40)
     runtime_bits: tuple[int, ...] = Field((8, 4), description="Of mlx-lm's QuantizedKVCache; empty for none of it")
     runtime_group: Literal[32, 64, 128] = 64
-    workload: NotesSpec = NotesSpec(lines=20)
+    workload: CodecNotesSpec = CodecNotesSpec(lines=20)
 
     @field_validator("codecs")
     @classmethod

@@ -24,7 +24,7 @@ def workload_of(plan: Plan, text: ModelText) -> Workload:
     if isinstance(plan, CodecPlan):
         asked = plan.preset.workload
         style = text.style(asked.prompt_style)
-        return CodecPrompts(asked.lines, plan.preset.samples, plan.preset.seed, style)
+        return CodecPrompts(asked.lines, plan.preset.samples, plan.preset.seed, style, asked.second)
     if isinstance(plan, ParityPlan):
         return Code(items=plan.preset.workload.items, samples=plan.preset.samples, seed=plan.preset.seed)
     assert isinstance(plan, RunPlan)

@@ -4,18 +4,28 @@ import pytest
 
 from tests.tokenizers_for_tests import model_text
 from workloads.base import Prompt, PromptStyle
-from workloads.codec_prompts import CONTEXT_TOKENS, SCORED_TOKENS, CodecPrompts, shared_prefix
+from workloads.codec_prompts import (
+    CONTEXT_TOKENS,
+    SCORED_TOKENS,
+    SECOND_QUESTIONS,
+    CodecPrompts,
+    SecondForm,
+    shared_prefix,
+)
 
 
-def prompts(seed: int = 3, style: PromptStyle = "chat") -> dict[tuple[str, int], Prompt]:
+def prompts(
+    seed: int = 3, style: PromptStyle = "chat", second: SecondForm = "reworded"
+) -> dict[tuple[str, int], Prompt]:
     """Three samples, by set."""
-    made = CodecPrompts(lines=20, samples=3, seed=seed, style=style).prompts(model_text(chat=style == "chat"))
+    made = CodecPrompts(20, 3, seed, style, second).prompts(model_text(chat=style == "chat"))
     return {(prompt.prompt_set, prompt.sample): prompt for prompt in made}
 
 
+@pytest.mark.parametrize("second_form", SECOND_QUESTIONS)
 @pytest.mark.parametrize("style", ["chat", "completion"])
-def test_both_questions_follow_one_haystack(style: PromptStyle) -> None:
-    made, text = prompts(style=style), model_text(chat=style == "chat")
+def test_both_questions_follow_one_haystack(style: PromptStyle, second_form: SecondForm) -> None:
+    made, text = prompts(style=style, second=second_form), model_text(chat=style == "chat")
     for sample in range(3):
         main, second = made["main", sample], made["second_question", sample]
         shared = shared_prefix(main, second)

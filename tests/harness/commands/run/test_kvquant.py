@@ -87,6 +87,20 @@ def test_the_gate_gives_every_codec_its_verdict(measured: Path) -> None:
     assert verdicts["affine3"] == (0.0, ("KVQUANT_CONTROL", "KVQUANT_SAMPLES"))
 
 
+def test_the_second_question_of_the_preset_is_answered_by_the_plain_model_and_failed_by_a_coarse_codec(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "preset.json"
+    run(["eval", "--preset", "kvquant-tiny", "--samples", "2", "--set", 'codecs=["hadamard-d4-2"]', "--out", str(out)])
+    report = load_report(out)
+    assert [row.second.correct for row in result_of(report).oracle] == [True, True]
+    second = {name: [row.second.correct for row in arm_of(report, name).samples if row.second is not None]
+              for name in ("identity", "affine4", "hadamard-d4-2")}  # fmt: skip
+    assert second["identity"] == second["affine4"] == [True, True]
+    assert False in second["hadamard-d4-2"]
+    assert "KVQUANT_CONTROL" not in {violation.code for violation in judge(citable(report)).violations}
+
+
 def test_a_second_question_that_the_oracle_answers_leaves_too_few_prompts_in_the_way_alone(measured: Path) -> None:
     report = citable(load_report(measured))
     result = result_of(report)
