@@ -61,7 +61,10 @@ def near_tie(row: ReplayedRow, tie: float | None) -> bool:
 
 def _unlike_audits(row: ReplayedRow, tie: float | None) -> Iterator[Difference]:
     """Tokens that one of the two audits calls another than the verifier's choice; ties on another machine aside."""
-    if row.original_audit is None or row.audit is None:
+    if row.original_audit is None:
+        return
+    if row.audit is None:
+        yield Difference("stream_audit", "audited", "not audited")
         return
     ours, theirs = _misses(row.original_audit), _misses(row.audit)
     for position in sorted(ours.keys() | theirs.keys()):

@@ -40,7 +40,7 @@ class RunFinder:
         shown = ", ".join(digest[:19] for digest in unseen[:SHOWN])
         return Violation(
             code=RUN_SELECTED.code,
-            message="run_ledger.earlier: of the runs of this plan that ended in reports before this one did "
+            message="run_ledger.earlier: this plan was run before on this machine, and of the reports of those runs "
             f"({len(earlier)}), {len(unseen)} cannot be seen here: {shown}{more}",
             field="run_ledger.earlier",
             found=f"{len(unseen)} unseen",

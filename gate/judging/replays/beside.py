@@ -55,8 +55,8 @@ def unlike_original(report: Report, original: Report | None) -> tuple[str, str, 
     if wrong is not None:
         message = f"replay.facts: {wrong.field} is {wrong.original} as the replay has it, and not in the report"
         return "replay.facts", message, wrong.original[:80], str(facts.get(wrong.field))[:80]
-    if len(replay.facts) != len(facts):
-        found, allowed = str(len(replay.facts)), str(len(facts))
+    if len(replay.facts) != len(facts) or {fact.field for fact in replay.facts} != facts.keys():
+        found, allowed = str(len({fact.field for fact in replay.facts})), str(len(facts))
         return "replay.facts", f"replay.facts: {found} facts, the report has {allowed}", found, allowed
     if replay.population != population(original):
         message = "replay.population: other arms, or other numbers of rows, than the report has"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import REPLAY, Example, Finding
+
+if TYPE_CHECKING:
+    from reports.records.conduct.replay import AnyRow
 
 
 @evidence_rule(
@@ -40,8 +44,8 @@ def replay_draw(view: ReportView) -> Iterator[Finding]:
 @evidence_rule(
     "REPLAY_NOT_RUN",
     title="A row of a replay neither run nor excused",
-    catches="A drawn row without what came out and without a reason, or with both; or one that is of another prompt, "
-    "repeat or kind than the report's.",
+    catches="A drawn row without what came out and without a reason, or with both; one that is of another kind than "
+    "the report's; or one whose clock read the same to the last digit, which a second run does not.",
     why="A row that disagrees is easily called one that could not run; then it must say so, and it counts as false.",
     fix="Let `k3 replay` write the rows.",
     blocks=REPLAY,
@@ -60,3 +64,12 @@ def replay_not_run(view: ReportView) -> Iterator[Finding]:
             found, allowed = type(row.replayed).__name__, type(row.original).__name__
             message = f"{where}: {found} stands for {allowed}"
             yield Finding(message, field="replay.rows.replayed", found=found, allowed=allowed)
+        elif row.replayed is not None and _times(row.replayed) and _times(row.replayed) == _times(row.original):
+            message = f"{where}: its times are the report's own to the last digit, so that it was copied and not run"
+            yield Finding(message, field="replay.rows.replayed", found="the same times", allowed="times of its own")
+
+
+def _times(row: AnyRow) -> tuple[float, ...]:
+    """What the clock read; nothing of a row that is not timed."""
+    read = (getattr(row, name, None) for name in ("prefill_s", "decode_s", "e2e_s"))
+    return tuple(seconds for seconds in read if seconds)

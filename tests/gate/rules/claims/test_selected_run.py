@@ -96,7 +96,7 @@ def test_the_finding_says_how_many_are_missing_and_which(folder: Path) -> None:
     (folder / "second.json").write_bytes(report_bytes(several))
     (violation,) = of_second(judge_paths([folder])).violations
     named = "sha256:222222222222, sha256:333333333333, sha256:444444444444 and 1 more"
-    assert violation.message.endswith(f"before this one did (5), 4 cannot be seen here: {named}")
+    assert violation.message.endswith(f"reports of those runs (5), 4 cannot be seen here: {named}")
 
 
 def test_runs_by_another_version_of_k3_are_told_and_bar_nothing(folder: Path) -> None:

@@ -158,3 +158,25 @@ def test_a_replay_that_disagrees_blocks_the_claims_about_its_arm() -> None:
     (of_oracle,) = of_replays(original(), Beside(replays=(edit_first(REPLAY, other_stream),)))
     assert rows(REPLAY)[0].arm == "oracle"
     assert set(of_oracle.claims) == set(about)
+
+
+def test_rows_that_were_copied_were_not_run() -> None:
+    first, *rest = rows(REPLAY)
+    copied = edit_replay(REPLAY, lambda replay: replay.replace(rows=(first.replace(replayed=first.original), *rest)))
+    (violation,) = ask("REPLAY_NOT_RUN", copied)
+    assert "its times are the report's own to the last digit" in violation.message
+
+
+def test_an_audit_that_is_missing_hides_nothing() -> None:
+    place, row = next((place, row) for place, row in enumerate(rows(REPLAY)) if row.original_audit is not None)
+    hidden = (*rows(REPLAY)[:place], row.replace(audit=None), *rows(REPLAY)[place + 1 :])
+    assert len(ask("REPLAY_DISAGREES", edit_replay(REPLAY, lambda replay: replay.replace(rows=hidden)))) == 1
+
+
+def test_one_fact_told_again_does_not_stand_for_the_others() -> None:
+    assert REPLAY.replay is not None
+    facts = REPLAY.replay.facts
+    again = edit_replay(REPLAY, lambda replay: replay.replace(facts=(facts[0],) * len(facts)))
+    fault = unlike_original(again, original())
+    assert fault is not None
+    assert fault[0] == "replay.facts"
