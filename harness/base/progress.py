@@ -117,7 +117,8 @@ class PlainLines:
 def bar(title: str) -> Iterator[Progress]:
     """Show the progress of the body; the yielded function updates it."""
     if not sys.stderr.isatty():
-        with _beating(PlainLines()) as lines:
+        lines = PlainLines()
+        with beside(lines.beat, LOOK_S):
             yield lines
         return
     from rich.console import Console
@@ -139,21 +140,21 @@ def bar(title: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def _beating(lines: PlainLines) -> Iterator[PlainLines]:
-    """Let `lines` speak from beside the body, which may compute for minutes without a step."""
+def beside(speak: Callable[[], None], every_s: float) -> Iterator[None]:
+    """Call `speak` every so many seconds from beside the body, which may compute for minutes without a step."""
     ended = threading.Event()
 
     def beat() -> None:
-        while not ended.wait(LOOK_S):
+        while not ended.wait(every_s):
             try:
-                lines.beat()
+                speak()
             except StreamError:
                 return  # the body meets it at its own next line, and ends the command
 
     thread = threading.Thread(target=beat, name="progress", daemon=True)
     thread.start()
     try:
-        yield lines
+        yield
     finally:
         ended.set()
         thread.join()

@@ -10,6 +10,7 @@ from harness.base.clock import now
 from harness.base.errors import CannotRunError
 from harness.base.file_lock import HeldError, file_lock
 from harness.base.processes.guarded import Command, Ended, end_left_over, run_guarded
+from harness.base.progress import QUIET_S, beside
 from harness.base.provenance import ROOT, read_host, read_source, without_home
 from harness.plans.companions import path_beside, settled
 from harness.plans.plan import Plan
@@ -29,11 +30,12 @@ RAN = (0, 2)
 
 @dataclass(frozen=True)
 class Review:
-    """A suite in a folder."""
+    """A suite in a folder. A step that runs long is said to run every `beat_s` seconds."""
 
     suite: Suite
     folder: ReviewFolder
     say: Callable[[str], None]
+    beat_s: float = QUIET_S
 
     def run(self) -> dict[str, StepRecord]:
         """Bring every step to its end, and tell how each came there.
@@ -84,7 +86,9 @@ class Review:
         self.folder.keep(step.name, begun)
         self.say(f"{where}: runs; log: {self.folder.log(step.name)}")
         start = now()
-        reason = self._why_failed(step, self._execute(step))
+        with beside(lambda: self.say(f"{where}: {now() - start:.0f} s; {self._last_words(step)}"), self.beat_s):
+            ended = self._execute(step)
+        reason = self._why_failed(step, ended)
         seconds = now() - start
         self.say(f"{where}: {'finished' if reason is None else f'failed: {reason}'} after {seconds:.0f} s")
         state = "finished" if reason is None else "failed"
@@ -145,7 +149,8 @@ class Review:
         return f"exit code {ended.exit_code}: {self._last_words(step)}"
 
     def _last_words(self, step: BaseStep) -> str:
-        lines = self.folder.log(step.name).read_text(encoding="utf-8", errors="replace").split("\n")
+        log = self.folder.log(step.name)
+        lines = log.read_text(encoding="utf-8", errors="replace").split("\n") if log.exists() else []
         return one_line(next((line for line in reversed(lines) if line.strip()), "nothing in the log"), 500)
 
     def _places(self, step: PresetStep) -> list[tuple[Plan, Path]]:

@@ -126,6 +126,7 @@ class Dispatch(Generic[W]):
             cell = self.todo.popleft()
             if machine.why_not(cell) is None:
                 machine.busy = True
+                self.home.say(f"{machine.name}: runs {cell.name}")
                 self._submit(self.tasks.run, self.home.ask(cell), Attempt(machine.workers[0], None, cell, machine))
                 break
             passed.append(cell)
@@ -221,7 +222,7 @@ class Dispatch(Generic[W]):
                 self._give_up(cell, f"{machine.name}: {wrong}")
             else:
                 self.made += 1
-                self.home.say(f"{machine.name}: {cell.name} ({len(self.todo)} to go)")
+                self.home.say(f"{machine.name}: {cell.name} came back ({answer.seconds:.0f} s; {len(self.todo)} wait)")
         self._hand_out(machine)
 
     def _lose(self, address: str) -> None:

@@ -11,29 +11,38 @@ from harness.base.errors import CannotRunError, OutputError
 
 if TYPE_CHECKING:
     from gate.judging.batch import JudgedEvidence
+    from harness.attestation.keys import TrustedKeys
 
 
 def command(
     paths: Annotated[list[Path], typer.Argument(metavar="REPORT...", help="Reports, each beside what it rests on.")],
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="Your private key, of `k3 attest keygen`.")],
 ) -> None:
-    """Judge reports, and sign what the gate says of each: an envelope REPORT.dsse beside it."""
+    """Judge reports, and sign what the gate says of each: an envelope REPORT.dsse beside it.
+
+    A report that this key has signed, and that is still what was signed, is left as it is.
+    """
     from gate.judging.batch import Judge
     from harness.attestation.dsse import envelope_bytes, envelope_path
-    from harness.attestation.keys import read_private_key
+    from harness.attestation.keys import key_id, read_private_key
     from harness.attestation.signing import sign
     from reports.atomic_file import write_atomically
     from reports.retractions import RetractionsError
 
     private = read_private_key(key)
+    own = {key_id(private.public_key()): private.public_key()}
+    payloads = []
     try:
         judge = Judge([Path(os.sep)])
-        payloads = [(path, payload_of(judge.read(path))) for path in dict.fromkeys(paths)]
+        for path in dict.fromkeys(paths):
+            read = judge.read(path)
+            if os.path.lexists(envelope_path(path)):
+                _check_signed(read, own)
+                print(f"signed before, and unchanged: {envelope_path(path)}")
+            else:
+                payloads.append((path, payload_of(read)))
     except RetractionsError as error:
         raise CannotRunError(str(error)) from error
-    for path, _ in payloads:
-        if os.path.lexists(place := envelope_path(path)):
-            raise OutputError(f"{place}: exists; delete it if the report is to be signed anew")
     for path, payload in payloads:
         place = envelope_path(path)
         try:
@@ -41,6 +50,23 @@ def command(
         except OSError as error:
             raise OutputError(f"{place}: cannot be written ({error.strerror})") from error
         print(f"signed: {place}")
+
+
+def _check_signed(read: "JudgedEvidence", own: "TrustedKeys") -> None:
+    """The envelope beside a report is this key's, and holds.
+
+    Raises:
+        OutputError: it is something else, which is not overwritten.
+    """
+    from harness.attestation.dsse import envelope_path
+    from harness.attestation.errors import AttestationError
+    from harness.commands.attest.attested import attested
+
+    try:
+        attested(read, own)
+    except AttestationError as error:
+        place = envelope_path(read.evidence.path)
+        raise OutputError(f"{place}: exists ({error}); delete it if the report is to be signed anew") from error
 
 
 def payload_of(read: "JudgedEvidence") -> bytes:

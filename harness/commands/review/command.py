@@ -54,7 +54,11 @@ def command(
         raise CannotRunError(f"{lacks[0]}{more}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     review = Review(chosen, _folder(place), say)
-    records = review.run()
+    try:
+        records = review.run()
+    except KeyboardInterrupt:
+        say(f"k3: interrupted; finished steps are kept in {place}, and the same command goes on from there")
+        raise
     judged = _write(review.folder)
     raise typer.Exit(_conclude(chosen, review.folder, records, judged, json_output))
 

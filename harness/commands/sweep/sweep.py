@@ -72,6 +72,9 @@ def command(
             todo = [cell for cell in cells if not is_done(cell, folder)]
             say(f"{len(cells)} cells, {len(cells) - len(todo)} of them done, to {folder}")
             failed = _run(todo, folder, client, minutes, patience, None if busy else _quiet()) if todo else {}
+    except KeyboardInterrupt:
+        say(f"k3: interrupted; the reports that came are kept in {folder}, and the same command makes the others")
+        raise
     except HeldError as error:
         raise OutputError(f"{folder}: another sweep writes there; wait for it, or choose another --out") from error
     _conclude(cells, failed, folder, json_output=json_output)

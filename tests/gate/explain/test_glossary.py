@@ -32,7 +32,11 @@ def test_words_are_in_order_and_each_is_explained_once() -> None:
      "drafter", "acceptance", "prefill", "decode", "parity", "needle", "A/A band", "claim", "verdict", "admissible",
      "withheld", "invalid", "in distribution", "coupon", "fused", "ablate", "identity", "sut",
      "engine", "incremental", "process", "sample", "end to end", "rollback", "legacy",
-     "role", "repeat", "restoration", "exact layers"],
+     "role", "repeat", "restoration", "exact layers",
+     # what a command is called, and what it prints
+     "attest", "envelope", "bridge", "cell", "digest", "doctor", "look", "near tie", "pooled", "plug-in", "provenance",
+     "replay", "review", "suite", "rule set", "ledger", "scheduler", "worker", "seed", "session", "smoke", "sweep",
+     "workload"],
 )  # fmt: skip
 def test_whatever_a_run_prints_is_found(text: str) -> None:
     assert find_word(text) is not None

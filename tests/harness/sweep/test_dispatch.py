@@ -87,6 +87,7 @@ def test_a_killed_worker_s_cell_runs_once_more_and_comes_home_once(client: Any, 
     assert first != second
     assert (tmp_path / "ended").read_text().split().count("slow") == 1
     assert "slow: its worker was lost; it runs again" in kept.said
+    assert sum(line.endswith(": runs slow") for line in kept.said) == 2
 
 
 def test_workers_of_one_machine_take_turns(client: Any, kept: Kept, tmp_path: Path) -> None:

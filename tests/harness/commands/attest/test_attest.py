@@ -104,16 +104,33 @@ def test_a_downgrade_is_told_and_refused(folder: Path) -> None:
 def test_no_envelope_is_overwritten_and_what_says_nothing_is_not_signed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = str(folder.parent / "key")
+    key, other = str(folder.parent / "key"), str(folder.parent / "other")
+    assert run(["attest", "keygen", "--out", other]) == 0
     before = (folder / "run.json.dsse").read_bytes()
+    assert run(["attest", "sign", str(folder / "run.json"), "--key", other]) == 3
+    assert "exists (no signature is of a trusted key); delete it" in capsys.readouterr().err
+    report = (folder / "run.json").read_bytes()
+    (folder / "run.json").write_bytes(report + b"\n")
     assert run(["attest", "sign", str(folder / "run.json"), "--key", key]) == 3
-    assert "exists" in capsys.readouterr().err
+    assert "exists (the file is not the one that was signed" in capsys.readouterr().err
+    (folder / "run.json").write_bytes(report)
     assert (folder / "run.json.dsse").read_bytes() == before
     for name, text in (("no.json", "{}"), ("bad.json", '{"kind": "niah", "schema_version": 2, "arms": 3}')):
         (folder / name).write_text(text)
         assert run(["attest", "sign", str(folder / name), "--key", key]) == 3
         assert not (folder / f"{name}.dsse").exists()
     assert run(["attest", "sign", str(folder / "gone.json"), "--key", key]) == 3
+
+
+def test_a_folder_to_which_a_report_came_is_signed_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (folder / "run.json.dsse").read_bytes()
+    (folder / "new.json").write_bytes(report_bytes(honest_parity(Setup(samples=6))))
+    both = [str(folder / "run.json"), str(folder / "new.json")]
+    assert run(["attest", "sign", *both, "--key", str(folder.parent / "key")]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[0] for line in told] == ["signed before, and unchanged", "signed"]
+    assert (folder / "run.json.dsse").read_bytes() == before
+    assert check(folder) == 0
 
 
 def test_every_way_of_forging_is_refused(tmp_path: Path) -> None:
@@ -142,6 +159,7 @@ def test_a_report_that_is_not_there_cannot_be_judged(folder: Path, capsys: pytes
 def test_nothing_is_signed_where_one_of_several_cannot_be(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = folder / "other.json"
     other.write_bytes((folder / "run.json").read_bytes())
+    (folder / "run.json").write_bytes(other.read_bytes() + b"\n")
     key = ["--key", str(folder.parent / "key")]
     assert run(["attest", "sign", str(other), str(folder / "run.json"), *key]) == 3
     assert not envelope_path(other).exists()

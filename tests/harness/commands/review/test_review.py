@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import run
-from harness.review.folder import StepRecord
+from harness.review.folder import ReviewFolder, StepRecord
+from harness.review.review import Review
 from harness.review.suite import load_suite
 from reports.report import load_report
 from tests.harness.commands.timeless import timeless
@@ -183,11 +185,24 @@ def test_two_reviews_do_not_work_in_one_folder(here: Path) -> None:
         [sys.executable, "-c", "from harness.cli import main; main()", "review", "--suite", "own.toml", "--out", "r"],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     while not (here / "r" / "steps" / "doctor.json").exists():
         assert first.poll() is None
         threading.Event().wait(0.02)
     assert run(["review", "--suite", "own.toml", "--out", "r"]) == 3
     first.send_signal(signal.SIGTERM)
-    assert first.wait() == 130
+    told = first.communicate()[1]
+    assert first.returncode == 130
+    assert "k3: interrupted; finished steps are kept in r, and the same command goes on from there" in told
+
+
+def test_a_step_that_runs_long_says_so_with_the_last_line_of_its_log(here: Path) -> None:
+    said: list[str] = []
+    Review(load_suite(write_suite(DOCTOR)), ReviewFolder(here / "r"), said.append, beat_s=0.02).run()
+    first, *beats, last = said
+    assert first.startswith("1/1 doctor: runs; log: ")
+    assert beats
+    assert all(re.fullmatch(r"1/1 doctor: \d+ s; .+", line) for line in beats)
+    assert last.startswith("1/1 doctor: finished after ")
