@@ -62,7 +62,7 @@ def stopped_before_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
             raise KeyboardInterrupt
         return run_plan(plan, *rest)
 
-    monkeypatch.setattr(eval_module, "run_plan", run_or_stop)
+    monkeypatch.setattr(eval_module, "run_rounds", run_or_stop)
 
 
 def test_both_reports_are_written_and_the_parity_unlocks_the_drafter(finished: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_run_killed_between_the_two_goes_on_with_the_second(
     assert run(["eval", *ALONE]) == 130
     (parity,) = Path("k3-runs").iterdir()
     before = parity.read_bytes()
-    monkeypatch.setattr(eval_module, "run_plan", run_plan)
+    monkeypatch.setattr(eval_module, "run_rounds", run_plan)
     capsys.readouterr()
     assert run(["eval", *ALONE, "--json"]) == 0
     assert sorted(path.name for path in Path("k3-runs").iterdir()) == sorted(
