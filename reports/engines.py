@@ -69,8 +69,11 @@ TRANSFORMERS_ASSISTED = EngineKind(
     "transformers-assisted", "assisted_decoding", drafts=True, foreign=True, backends=(TORCH,)
 )
 
+HTTP = EngineKind("http", "completions_stream", foreign=True, backends=BOTH)
+"""Whatever decodes behind an OpenAI-compatible endpoint: nothing of it is seen but its stream."""
+
 _own = (ORACLE, NATIVE_BASELINE, INCREMENTAL, FUSED, FUSED_CARRY)
-_known = {kind.name: kind for kind in (*_own, MLX_LM_SPECULATIVE, TRANSFORMERS_ASSISTED)}
+_known = {kind.name: kind for kind in (*_own, MLX_LM_SPECULATIVE, TRANSFORMERS_ASSISTED, HTTP)}
 
 SHIPPED = frozenset(_known)
 """Names of the engines that ship."""

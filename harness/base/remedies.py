@@ -1,6 +1,7 @@
 """What to do about a package that is missing, told alike everywhere. K3 is on no index: it is installed from source."""
 
 ATTEST_REMEDY = "pip install '.[attest]' in K3's source folder"
+HTTP_REMEDY = "pip install '.[http]' in K3's source folder, on macOS or Linux"
 PAGE_REMEDY = "pip install '.[page]' in K3's source folder"
 RUN_REMEDY = "pip install '.[run]' in K3's source folder, on macOS or Linux"
 SERVE_REMEDY = "pip install '.[serve]' in K3's source folder, on macOS or Linux"
@@ -11,11 +12,10 @@ RUN_MODULES = ("gguf", "huggingface_hub", "mlx", "mlx_lm", "numpy", "safetensors
 SERVE_MODULES = ("google", "grpc", "grpc_health")
 """What the extra `serve` brings beside it."""
 
-
+HTTP_MODULES = ("httpx",)
+"""What the extra `http` brings beside it."""
 PAGE_MODULES = ("jinja2", "markupsafe", "matplotlib")
 """What the extra `page` brings."""
-
-
 SWEEP_MODULES = ("dask", "distributed")
 """What the extra `sweep` brings."""
 ATTEST_MODULES = ("cryptography",)
@@ -31,6 +31,8 @@ def remedy_of(module: str | None) -> str | None:
         return ATTEST_REMEDY
     if top in PAGE_MODULES:
         return PAGE_REMEDY
+    if top in HTTP_MODULES:
+        return HTTP_REMEDY
     if top in SERVE_MODULES:
         return SERVE_REMEDY
     if top in SWEEP_MODULES:

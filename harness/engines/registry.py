@@ -12,10 +12,10 @@ from harness.base.errors import EngineError, UsageError
 from harness.base.nearest import unknown
 from harness.engines.base import Engine, LoadedVerifier
 from harness.engines.spec import EngineSettings, foreign_to, misfit
-from reports.engines import ENGINES, MLX, REMOTE, Backend, built_by, register, registered
+from reports.engines import ENGINES, HTTP, MLX, ORACLE, REMOTE, Backend, built_by, register, registered
 from reports.plugins.entry_points import PluginError, attribute_at
 
-__all__ = ["build", "engine_class", "register", "registered", "remote_engine"]
+__all__ = ["build", "engine_class", "http_engine", "register", "registered", "remote_engine"]
 
 HOME = "harness.engines.{backend}.engines"
 
@@ -29,6 +29,8 @@ def build(name: str, verifier: LoadedVerifier, settings: EngineSettings) -> Engi
     """
     if name == REMOTE:
         return remote_engine(verifier, settings)
+    if name == HTTP.name:
+        return http_engine(verifier, settings)
     if name not in ENGINES:
         raise UsageError(unknown("engine", name, ENGINES))
     fault = misfit(ENGINES[name], settings.restoration, settings.drafter)
@@ -50,6 +52,20 @@ def remote_engine(verifier: LoadedVerifier, settings: EngineSettings) -> Engine:
     if settings.remote is None:
         raise UsageError(f"engine {REMOTE} needs the address of a server; set remote.address")
     return RemoteEngine(verifier, settings.remote)
+
+
+def http_engine(verifier: LoadedVerifier, settings: EngineSettings) -> Engine:
+    """The endpoint that `settings` name.
+
+    Raises:
+        UsageError: they name none. EngineError: it is not there, or serves another model.
+    """
+    from harness.engines.http.engine import HttpEngine
+
+    if settings.http is None:
+        raise UsageError(f"engine {HTTP.name} needs a server and its model; set http.address and http.model")
+    oracle = build(ORACLE.name, verifier, EngineSettings(prefill_chunk=settings.prefill_chunk))
+    return HttpEngine(verifier, oracle, settings.http, settings.max_new_tokens)
 
 
 def engine_class(name: str, backend: Backend = MLX) -> type:

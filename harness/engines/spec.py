@@ -1,8 +1,10 @@
 """What is asked of an engine, declared once: a preset's arm is made of these records, an engine is built from them."""
 
+from ipaddress import ip_address
 from typing import Annotated, Any, Literal, Self, get_args
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from harness.base.nearest import unknown
 from reports.drafters import DRAFTERS, Bits, DrafterKind
@@ -42,6 +44,42 @@ class RemoteSpec(Record):
 
     address: str = Field(min_length=3, max_length=300, description="HOST:PORT")
     token_file: str | None = Field(None, max_length=1000)
+
+
+class HttpSpec(Record):
+    """An OpenAI-compatible server of another project, and its model. The key stays in the environment."""
+
+    address: str = Field(min_length=8, max_length=500, description="http://HOST:PORT, or with a path before /v1")
+    model: str = Field(min_length=1, max_length=500, description="As the server calls it")
+    prompt: Literal["text", "ids"] = Field("text", description="What the server is sent; ids where it takes them")
+    key_env: str | None = Field(None, pattern=r"^[A-Z_][A-Z0-9_]{0,99}$", description="The variable with the key")
+    timeout_s: float = Field(600.0, gt=0, le=86400, description="Of a whole stream")
+    allow_http: bool = Field(False, description="Without TLS to another machine: prompts and key can be read")
+
+    @field_validator("address")
+    @classmethod
+    def _fits(cls, address: str) -> str:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError(f"{address!r} is no address like http://127.0.0.1:8080")
+        if parts.username is not None or parts.password is not None:
+            raise ValueError("an address with a name or a key in it would be shown; name a variable in key_env")
+        return address
+
+    @model_validator(mode="after")
+    def _is_private(self) -> Self:
+        parts = urlsplit(self.address)
+        if parts.scheme == "http" and not is_loopback(parts.hostname or "") and not self.allow_http:
+            raise ValueError(f"{self.address}: another machine without TLS; use https, or set allow_http")
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    """The host is this machine."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class RestorationSpec(Record):
@@ -118,6 +156,8 @@ class EngineSettings(Record):
     restoration: RestorationSpec = RestorationSpec()
     drafter: DrafterSpec | None = None
     remote: RemoteSpec | None = None
+    http: HttpSpec | None = None
+    max_new_tokens: int = Field(4096, ge=1, description="The longest stream that will be asked for")
 
 
 def misfit(engine: EngineKind, restoration: RestorationSpec, drafter: DrafterSpec | None) -> str | None:

@@ -7,7 +7,7 @@ from harness.base.errors import UsageError
 from harness.base.provenance import anonymous_setting
 from harness.engines.spec import DrafterSpec, RestorationSpec, foreign_to, misfit
 from harness.plans.preset import ArmSpec, BasePreset, LoadedPreset, TimedPreset
-from reports.engines import ENGINES, NATIVE_BASELINE, ORACLE, REMOTE
+from reports.engines import ENGINES, HTTP, NATIVE_BASELINE, ORACLE, REMOTE
 from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.records.measurement import PromptSet, Role
 from reports.records.plan import PresetInfo, Run
@@ -191,7 +191,7 @@ def make_plan(loaded: LoadedPreset) -> RunPlan:
 
 def _check(spec: ArmSpec, preset: TimedPreset) -> None:
     where = f"preset {preset.name}: arms.{spec.name}"
-    fault = _remote_fault(spec)
+    fault = _remote_fault(spec) or _http_fault(spec)
     if fault is None and spec.engine != REMOTE:
         fault = misfit(ENGINES[spec.engine], spec, spec.drafter) or foreign_to(ENGINES[spec.engine], preset.backend)
     if fault is not None:
@@ -224,6 +224,15 @@ def restoration_text(spec: RestorationSpec) -> str:
     residency = f" ({spec.residency})" if spec.residency is not None else ""
     bounds = f"exact layers {exact}, sink {spec.sink}, window {spec.window}, {spec.eviction}"
     return f"{spec.restoration}{maps}{residency}, {bounds}"
+
+
+def _http_fault(spec: ArmSpec) -> str | None:
+    """Why an arm cannot be a peer behind an endpoint, or asks for one that it does not use."""
+    if spec.engine != HTTP.name:
+        return f"http is of engine {HTTP.name} alone; leave it out" if spec.http is not None else None
+    if spec.http is None:
+        return f"engine {HTTP.name} needs a server and its model; set http.address and http.model"
+    return None if spec.role == "peer" else f"engine {HTTP.name} is another project's; its role is peer"
 
 
 def _remote_fault(spec: ArmSpec) -> str | None:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from harness.base.nearest import unknown
-from harness.engines.spec import DrafterSpec, Dtype, EngineName, ModelName, RemoteSpec, RestorationSpec
+from harness.engines.spec import DrafterSpec, Dtype, EngineName, HttpSpec, ModelName, RemoteSpec, RestorationSpec
 from reports.drafters import DFLASH, DFLASH_TORCH, DRAFTERS, PYTHON, RECORDED, loaded_by
-from reports.engines import TORCH, Backend, built_by
+from reports.engines import HTTP, TORCH, Backend, built_by
 from reports.plugins.entry_points import Group, Plugin, PluginError, find, of_group
 from reports.records.plan import MOST_PROCESSES, Stopping
 from reports.records.record import Record
@@ -90,6 +90,7 @@ class ArmSpec(RestorationSpec):
     label: str | None = Field(None, max_length=100, description="What the arm is presented as")
     drafter: DrafterSpec | None = None
     remote: RemoteSpec | None = Field(None, description="Of engine remote: the server that runs the arm")
+    http: HttpSpec | None = Field(None, description="Of engine http: the server of another project that runs the arm")
 
 
 class BasePreset(Record):
@@ -190,10 +191,11 @@ class TimedPreset(BasePreset):
 
     def packages(self) -> frozenset[str]:
         """Those of the drafters' runtimes, too."""
+        served = {"httpx"} if any(arm.engine == HTTP.name for arm in self.arms) else set()
         if self.backend == TORCH:
-            return frozenset({"torch", "transformers"})
+            return frozenset({"torch", "transformers"} | served)
         drafters = [arm.drafter.is_a for arm in self.arms if arm.drafter is not None]
-        return super().packages() | {drafter.runtime for drafter in drafters} - {PYTHON}
+        return super().packages() | served | {drafter.runtime for drafter in drafters} - {PYTHON}
 
     def models(self) -> tuple[NamedModel, ...]:
         """The verifier, then every drafter and every f_theta with weights, once."""

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import CannotRunError, ModelError, UsageError
-from harness.base.remedies import RUN_REMEDY, TORCH_REMEDY
+from harness.base.remedies import HTTP_REMEDY, RUN_REMEDY, TORCH_REMEDY
 from harness.plans.preset import BasePreset, CodePreset, NamedModel, TimedPreset
 from harness.plans.report_size import fitting, share_of_room
 from reports.engines import TORCH
 
-REMEDIES = {"mlx": RUN_REMEDY, "torch": TORCH_REMEDY, "transformers": TORCH_REMEDY}
+REMEDIES = {"mlx": RUN_REMEDY, "torch": TORCH_REMEDY, "transformers": TORCH_REMEDY, "httpx": HTTP_REMEDY}
 
 
 @dataclass(frozen=True)

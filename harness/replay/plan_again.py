@@ -11,7 +11,7 @@ from harness.plans.requirements import check_requirements
 from harness.replay.bounds import check_bounds
 from harness.replay.models_by_digest import with_found_models
 from harness.replay.request import ReplayRequest
-from reports.engines import REMOTE
+from reports.engines import HTTP, REMOTE
 from reports.records.record import digest_of
 from reports.untrusted.files import RefusedFileError, read_bounded
 
@@ -41,7 +41,7 @@ def plan_again(request: ReplayRequest) -> Plan:
     except UsageError as error:  # of the report's, not of whoever replays it
         raise CannotRunError(str(error)) from error
     if isinstance(plan, RunPlan):
-        return replace(plan, arms=tuple(arm for arm in plan.arms if arm.spec.engine != REMOTE))
+        return replace(plan, arms=tuple(arm for arm in plan.arms if arm.spec.engine not in (REMOTE, HTTP.name)))
     return plan
 
 

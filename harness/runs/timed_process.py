@@ -24,6 +24,7 @@ from harness.runs.loaded.loading import load_preset_models
 from harness.runs.measured_report import distinct_streams, measured_report, row_of, runs
 from harness.runs.new_report import new_report
 from harness.runs.output_lock import writing
+from reports.engines import HTTP
 from reports.journal import Audited, Computed, MeasuredRow, Read
 from reports.records.kv_memory import ArmMemory, MemoryTable
 from reports.records.measurement import Arm, Measurement, StopReason
@@ -127,7 +128,7 @@ def prepare(plan: RunPlan, loaded: LoadedModels) -> Prepared:
         plan=plan,
         loaded=loaded,
         workload=workload,
-        engines={arm.name: loaded.build(arm, preset.prefill_chunk) for arm in plan.arms},
+        engines={arm.name: loaded.build(arm, preset.prefill_chunk, preset.max_new_tokens) for arm in plan.arms},
         prompts={(prompt.prompt_set, prompt.sample): prompt for prompt in prompts},
         limit=DecodeLimit(preset.max_new_tokens, loaded.text.stop_tokens(policy)),
         policy=policy,
@@ -165,7 +166,7 @@ def _describe(arm: ArmPlan, engine: Engine) -> Arm:
         restoration=engine.restoration,
         drafter=engine.drafter,
         decode_loop=engine.kind.decode_loop,
-        timing_scope="stages",
+        timing_scope="client_stream" if engine.kind == HTTP else "stages",
         served_by=engine.served_by if isinstance(engine, ServedEngine) else None,
         measurements=(),
     )
@@ -240,7 +241,7 @@ def _row(prepared: Prepared, arm: ArmPlan, one: Run, order: int | None, limit: D
         kv_bytes_prefill=after_prefill.kv_bytes,
         kv_bytes_decode=stats.kv_bytes,
         drafter_bytes_prefill=after_prefill.drafter_bytes if engine.drafter is not None else None,
-        peak_bytes=prepared.loaded.peak() if stats.round_trip is None else None,
+        peak_bytes=None if isinstance(engine, ServedEngine) else prepared.loaded.peak(),
         fallbacks=stats.fallbacks,
         decode_loop=engine.kind.decode_loop,
         speculation=speculation(blocks) if engine.drafter is not None else None,

@@ -93,6 +93,9 @@ class ServedBy(Record):
     protocol: Name
     device: Name | None = None
     packages: tuple[Package, ...] = ()
+    token_ids: Literal["told", "read_back"] | None = Field(
+        None, description="read_back: the server sends text alone, which the verifier's tokenizer read"
+    )
 
 
 class Measurement(Record):
@@ -203,8 +206,10 @@ class Arm(Record):
     restoration: Restoration | None = None
     drafter: DrafterInfo | None = None
     decode_loop: Name | None = None
-    timing_scope: Literal["stages", "e2e_prefill_plus_decode"] | None = Field(
-        None, description="stages: prefill and decode timed apart by the same events in every arm"
+    timing_scope: Literal["stages", "e2e_prefill_plus_decode", "client_stream"] | None = Field(
+        None,
+        description="stages: prefill and decode timed apart by the same events in every arm; client_stream: from the "
+        "request to the first piece of a stream that comes over the network, and from there to its end",
     )
     measurements: tuple[Measurement, ...]
     warm_ups: tuple[Measurement, ...] | None = Field(

@@ -47,7 +47,7 @@ def _of_arm(arm: Arm) -> Iterator[str]:
         yield "stated_rates"
     if arm.stated_acceptance is not None:
         yield "stated_acceptance"
-    if arm.timing_scope not in ("stages", None):
+    if arm.timing_scope not in ("stages", None) and not (arm.timing_scope == "client_stream" and arm.served_by):
         yield "timing_scope"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gate.figures.liveness import did_draft, did_restore
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, drafts, restores
+from gate.rulebook.report_view import ReportView, drafts, foreign_peer, plain, restores
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION
 
@@ -42,7 +42,7 @@ def missing_stage_timings(view: ReportView) -> Iterator[Finding]:
 @evidence_rule(
     "MISSING_RESTORATION_FLAG",
     title="Rows that do not say whether K/V were restored",
-    catches="A row of an arm under test without `restoration_active`.",
+    catches="A row of an arm under test without `restoration_active`, but for a peer on another's server.",
     why="Without it nobody can tell a restored run from the native one, and the native one is what ran.",
     fix="Record for each row whether positions were restored, counted where they are written.",
     severity="withheld",
@@ -55,7 +55,7 @@ def missing_restoration_flag(view: ReportView) -> Iterator[Finding]:
     """A row of an arm under test lacks the flag."""
     for arm in view.under_test:
         for row in arm.measurements:
-            if row.restoration_active is None:
+            if row.restoration_active is None and not (foreign_peer(view, arm) and arm.served_by and plain(arm)):
                 message = "does not say whether K/V were restored"
                 yield row_finding(arm, row, Fault("restoration_active", message, "none", "true or false"))
 
@@ -98,6 +98,6 @@ def _untold(view: ReportView, arm: Arm, row: Measurement) -> Iterator[str]:
     elif drafting and not view.imported and row.speculation is not None and row.speculation.rounds is None:
         yield "speculation.rounds"
     known = row.restoration_active is not None  # else MISSING_RESTORATION_FLAG says that the row tells nothing
-    plain = not view.imported and arm.name in view.names_under_test and not restores(arm) and not drafts(arm)
-    if (restoration or drafting or plain) and known and row.fallbacks is None:
+    native = not view.imported and arm.name in view.names_under_test and not restores(arm) and not drafts(arm)
+    if (restoration or drafting or native) and known and row.fallbacks is None:
         yield "fallbacks"

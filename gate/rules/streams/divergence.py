@@ -40,10 +40,45 @@ if TYPE_CHECKING:
 def stream_divergence(view: ReportView) -> Iterator[Finding]:
     """Greedy output differs from the verifier's, or from the oracle's."""
     for arm in view.report.arms:
-        if not lossless(arm):
+        if not lossless(arm) or _read_back(view, arm):
             continue
         for finding in _astray(view, arm):
             yield replace(finding, severity="withheld", outcome=True) if foreign_peer(view, arm) else finding
+
+
+@evidence_rule(
+    "STREAM_READ_BACK",
+    title="A stream read back from text, which parts from the verifier's",
+    catches="A peer of another project whose server sends text alone, and whose tokens, as they were read from that "
+    "text, are not all the verifier's choice or tied with it, or leave the oracle's stream.",
+    why="A text can stand for several rows of tokens. Where another one was read than the server emitted, it is the "
+    "reading that departs, so the server must not be accused; nor is it shown to say what the verifier says.",
+    fix="Measure a server that returns token ids (`return_token_ids`, as vLLM does).",
+    severity="withheld",
+    blocks=NEEDS_STREAMS,
+    example=Example(
+        bad="ids read back from text; token 0 is 906 (label), the verifier's choice 697 (with a space before it)",
+        good="ids read back from text, and every one the verifier's choice",
+    ),
+    thresholds=(NEAR_TIE_GAP, NEAR_TIE_GAP_FLOAT16, NEAR_TIE_GAP_BFLOAT16),
+)
+def stream_read_back(view: ReportView) -> Iterator[Finding]:
+    """What was read from a server's text is not what the verifier says; nobody can tell by whose fault."""
+    for arm in view.report.arms:
+        astray = list(_astray(view, arm)) if lossless(arm) and _read_back(view, arm) else []
+        if astray:
+            more = f"; {len(astray) - 1} more like it" if astray[1:] else ""
+            yield replace(
+                astray[0],
+                message=f"{astray[0].message}{more}. Its ids were read back from text, so it cannot be told whether "
+                "the server departs or the reading",
+                outcome=True,
+            )
+
+
+def _read_back(view: ReportView, arm: Arm) -> bool:
+    served = arm.served_by
+    return foreign_peer(view, arm) and served is not None and served.token_ids == "read_back"
 
 
 def _astray(view: ReportView, arm: Arm) -> Iterator[Finding]:

@@ -51,15 +51,20 @@ class LoadedModels(ABC):
     def audit(self, prompt: Sequence[int], row: Measurement) -> AuditedStream:
         """Check a row's stream against the verifier, teacher-forced and untimed."""
 
-    def build(self, arm: ArmPlan, prefill_chunk: int) -> Engine:
-        """The engine of an arm.
+    def build(self, arm: ArmPlan, prefill_chunk: int, max_new_tokens: int) -> Engine:
+        """The engine of an arm whose streams have at most `max_new_tokens`.
 
         Raises:
             EngineError: it cannot do what the arm asks for on this verifier.
         """
         spec = arm.spec
         settings = EngineSettings(
-            prefill_chunk=prefill_chunk, restoration=spec, drafter=spec.drafter, remote=spec.remote
+            prefill_chunk=prefill_chunk,
+            restoration=spec,
+            drafter=spec.drafter,
+            remote=spec.remote,
+            http=spec.http,
+            max_new_tokens=max_new_tokens,
         )
         with others_faults(spec):
             return build(spec.engine, self.verifier, settings)

@@ -1,8 +1,10 @@
 """Cases of the rules about emitted tokens and their audits."""
 
+from functools import cache
 from typing import Any
 
-from reports.records.measurement import Measurement, Mismatch
+from reports.engines import MLX_LM_SPECULATIVE
+from reports.records.measurement import Measurement, Mismatch, ServedBy
 from reports.records.plan import prompts_digest
 from reports.report import Report
 from tests.gate.cases.bases import NGRAM, approximating, code, code_of_five, long_streams
@@ -25,6 +27,18 @@ def edit_first_audit(report: Report, **changes: object) -> Report:
 def diverge(report: Report) -> Report:
     ids = next(arm for arm in report.arms if arm.name == NGRAM).measurements[0].token_ids or ()
     return edit_first_audit(report, mismatches=(Mismatch(position=3, emitted=ids[3], argmax=7, gap=2.5),))
+
+
+@cache
+def read_back() -> Report:
+    """The drafting arm is a peer of another project, behind a server that sends text alone."""
+    loop = MLX_LM_SPECULATIVE.decode_loop
+    served = ServedBy(protocol="openai.completions", token_ids="read_back")
+    return edit_arm(
+        set_rows(code_of_five(), NGRAM, decode_loop=loop),
+        NGRAM,
+        lambda arm: arm.replace(role="peer", engine=MLX_LM_SPECULATIVE.name, decode_loop=loop, served_by=served),
+    )
 
 
 def audit_elsewhere(report: Report) -> Report:
@@ -83,6 +97,9 @@ def go_round(report: Report) -> Report:
 
 CASES: dict[str, RuleCase] = {
     "STREAM_DIVERGENCE": measured(code, diverge, f"{AUDIT}/streams/0.0/mismatches"),
+    "STREAM_READ_BACK": measured(
+        read_back, diverge, f"{AUDIT}/streams/0.0/mismatches", claims=(f"token_identity/{NGRAM}",)
+    ),
     "STREAM_AUDIT_MISMATCH": measured(code, audit_elsewhere, f"{AUDIT}/streams/0.0/tokens_checked"),
     "STREAM_UNAUDITED": measured(
         code, lambda report: edit_arm(report, NGRAM, lambda arm: arm.replace(stream_audit=None)), AUDIT

@@ -11,6 +11,8 @@ import harness
 from harness.base.remedies import (
     ATTEST_MODULES,
     ATTEST_REMEDY,
+    HTTP_MODULES,
+    HTTP_REMEDY,
     PAGE_MODULES,
     PAGE_REMEDY,
     RUN_MODULES,
@@ -45,7 +47,8 @@ def test_whatever_is_imported_comes_with_the_gate_or_is_told_by_its_extra() -> N
     named = {text.partition(">")[0].partition("[")[0].replace("-", "_") for text in project["dependencies"]}
     known = named | set(sys.stdlib_module_names) | {"harness", "gate", "reports", "workloads"}
     imported = {name for folder in ("harness", "gate", "reports", "workloads") for name in tops(ROOT.parent / folder)}
-    assert imported - known == {*RUN_MODULES, *SERVE_MODULES, *PAGE_MODULES, *SWEEP_MODULES, *ATTEST_MODULES, "torch"}
+    extras = {*RUN_MODULES, *SERVE_MODULES, *HTTP_MODULES, *PAGE_MODULES, *SWEEP_MODULES, *ATTEST_MODULES, "torch"}
+    assert imported - known == extras
 
 
 def tops(folder: Path) -> set[str]:
@@ -62,6 +65,7 @@ def tops(folder: Path) -> set[str]:
         ("mlx.core", RUN_REMEDY),
         ("numpy", RUN_REMEDY),
         ("matplotlib.figure", PAGE_REMEDY),
+        ("httpx", HTTP_REMEDY),
         ("torch", TORCH_REMEDY),
         ("grpc.aio", SERVE_REMEDY),
         ("distributed.client", SWEEP_REMEDY),

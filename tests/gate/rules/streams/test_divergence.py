@@ -3,7 +3,7 @@ import pytest
 from gate.judging.judge import conclude, judge
 from gate.rulebook.thresholds import NEAR_TIE_GAP, NEAR_TIE_GAP_BFLOAT16, NEAR_TIE_GAP_FLOAT16
 from reports.engines import ENGINES
-from reports.records.measurement import Mismatch, Restoration
+from reports.records.measurement import Mismatch, Restoration, ServedBy
 from tests.gate.asking import ask
 from tests.gate.cases.bases import code
 from tests.gate.cases.streams import two_ties
@@ -125,6 +125,22 @@ def test_a_peer_of_another_project_that_goes_astray_loses_its_own_claims_and_no_
         for claim in after.claims
     )
     assert "STREAM_DIVERGENCE" in {violation.code for violation in judge(after.replace(claims=boasted)).violations}
+
+
+def test_a_stream_that_was_read_from_text_accuses_nobody():
+    served = ServedBy(protocol="openai.completions", token_ids="read_back")
+
+    def reading(report):
+        return conclude(edit_arm(report, "fused_dflash", lambda arm: arm.replace(served_by=served)))
+
+    sound, parted = (reading(report) for report in astray("peer", "mlx-lm-speculative"))
+    for report, withheld in ((sound, False), (parted, True)):
+        claims = {claim.name: claim for claim in report.claims}
+        assert report.gate.verdict == "admissible"
+        assert ("STREAM_READ_BACK" in claims["decode_speedup/fused_dflash"].withheld_by) is withheld
+        assert not any("STREAM_DIVERGENCE" in claim.withheld_by for claim in report.claims)
+        assert claims["decode_speedup/fused_ngram"].status == "admitted"
+    assert reading(astray("sut", "fused")[1]).gate.verdict == "invalid", "the mark excuses no engine of ours"
 
 
 @pytest.mark.parametrize(("role", "engine"), [("sut", "mlx-lm-speculative"), ("peer", "fused"), ("sut", "fused")])
