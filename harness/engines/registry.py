@@ -29,14 +29,14 @@ def build(name: str, verifier: LoadedVerifier, settings: EngineSettings) -> Engi
     """
     if name == REMOTE:
         return remote_engine(verifier, settings)
-    if name == HTTP.name:
-        return http_engine(verifier, settings)
     if name not in ENGINES:
         raise UsageError(unknown("engine", name, ENGINES))
     fault = misfit(ENGINES[name], settings.restoration, settings.drafter)
     fault = fault or foreign_to(ENGINES[name], verifier.backend)
     if fault is not None:
         raise UsageError(fault)
+    if name == HTTP.name:
+        return http_engine(verifier, settings)
     engine: Engine = engine_class(name, verifier.backend)(verifier, settings)
     return engine
 
@@ -80,6 +80,10 @@ def engine_class(name: str, backend: Backend = MLX) -> type:
             return cast(type, attribute_at(elsewhere))
         except PluginError as error:
             raise EngineError(f"engine {name}: {error}") from error
+    if name == HTTP.name:
+        from harness.engines.http.engine import HttpEngine
+
+        return HttpEngine
     words = name.split("-")
     module = importlib.import_module(f"{HOME.format(backend=backend)}.{'_'.join(words)}")
     return cast(type, getattr(module, f"{''.join(map(str.capitalize, words))}Engine"))

@@ -13,7 +13,7 @@ from reports.engines import ENGINES
 from tests.harness.tiny_models import prompt_of, tiny_gemma, tiny_llama
 
 generate_step = import_module("mlx_lm.generate").generate_step
-STEPPING = [name for name, kind in ENGINES.items() if not kind.drafts]
+STEPPING = [name for name, kind in ENGINES.items() if not kind.drafts and not kind.foreign]
 CASES = [
     *((name, RestorationSpec()) for name in STEPPING),
     ("incremental", RestorationSpec(restoration="identity", sink=2, window=5)),
