@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-pytest.importorskip("httpx", reason="the extra http is not installed")
-
 from harness.base.errors import EngineError
 from harness.engines.http.client import Completion
 from harness.engines.spec import HttpSpec

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("httpx", reason="the extra http is not installed")
-
 from gate.judging.judge import conclude
 from harness.base.errors import EngineError, UsageError
 from harness.engines.base import DecodeLimit
