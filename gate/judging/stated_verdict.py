@@ -8,6 +8,7 @@ from gate.judging.verdicts import asserted_names, blockers_of, verdict_of, viola
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Finding
 from gate.rules.parity.shown_parity import PARITY_REQUIRED
+from gate.rules.plan.shipped_preset import PRESET_UNKNOWN
 from gate.rules.provenance.plugins import PLUGIN_ABSENT
 from reports.plugins.entry_points import is_plugin_id
 from reports.records.verdict import Violation
@@ -19,16 +20,16 @@ NAME_LENGTH = 60
 
 
 def _outside(code: str) -> bool:
-    """The rule depends on reports beside the judged one, or on which plug-ins are installed."""
-    return code == PARITY_REQUIRED or is_plugin_id(code)
+    """The rule depends on reports beside the judged one, or on which presets or plug-ins this K3 has."""
+    return code in (PARITY_REQUIRED, PRESET_UNKNOWN) or is_plugin_id(code)
 
 
 def unlike_stated(view: ReportView, hits: list[RuleHit]) -> list[RuleHit]:
     """Where the gate block and the reasons for withholding that a report states are not what this gate derives.
 
     A report that needs a plug-in which is not here was judged by more than this gate knows, and is not compared.
-    What other reports show, and what plug-ins find, is left out on both sides: it may have become known, or the plug-in
-    may be missing here.
+    What other reports show, what plug-ins find, and whether the preset ships is left out on both sides: it may have
+    become known, the plug-in may be missing here, and a later K3 may ship another preset under that name.
     """
     stated = view.report.gate
     hits = [hit for hit in hits if not _outside(hit.rule.code)]

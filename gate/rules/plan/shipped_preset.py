@@ -40,8 +40,11 @@ _ADDED = ("oracle", "oracle_again", "needle_free")
 """Arms that every run of their kind has, whatever its preset names."""
 
 
+PRESET_UNKNOWN = "PRESET_UNKNOWN"
+
+
 @evidence_rule(
-    "PRESET_UNKNOWN",
+    PRESET_UNKNOWN,
     title="Another preset under the name of one that ships",
     catches="A preset with the name of one that ships, and the digest of no file of that name that ships or shipped.",
     why="What should have been run is told by the preset; a digest of nothing lets prompts and arms go unseen.",

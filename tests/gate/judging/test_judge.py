@@ -253,3 +253,16 @@ def test_a_forged_gate_block_is_told_in_short_whole_words():
     assert "..." not in found.message
     assert "states none" in found.message
     assert " more" in found.message
+
+
+def test_a_report_whose_preset_no_longer_ships_is_withheld_and_not_called_forged():
+    """It was concluded where its preset shipped; a later K3 ships another file of that name."""
+    report = honest_code()
+    assert report.gate is not None
+    assert report.preset is not None
+    name = report.report_id.replace(report.preset.name, "demo", 1)
+    later = report.replace(preset=report.preset.replace(name="demo"), report_id=name)
+    judgement = judge(later)
+    assert "PRESET_UNKNOWN" in codes(later)
+    assert "CLAIM_NOT_REPRODUCIBLE" not in codes(later)
+    assert judgement.verdict == "withheld"
