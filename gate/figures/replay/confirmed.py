@@ -83,7 +83,9 @@ def disagreements(view: ReportView) -> list[Disagreement]:
     if replay is None:
         return []
     tie = tie_of(view, replay)
-    facts = [_of_fact(fact) for fact in replay.facts if fact.replayed not in (None, fact.original)]
+    ran = {row.arm for row in replay.rows if row.replayed is not None}
+    unlike = (fact for fact in replay.facts if fact.replayed != fact.original and not _may_be_missing(fact, ran))
+    facts = list(map(_of_fact, unlike))
     return facts + [_of_row(row, found) for row in replay.rows if (found := differences(row, tie))]
 
 
@@ -100,10 +102,21 @@ def tie_of(view: ReportView, replay: ReplayResult) -> float | None:
     return tie_gap(view)
 
 
-def _of_fact(fact: ReplayedFact) -> Disagreement:
+def _may_be_missing(fact: ReplayedFact, ran: set[str]) -> bool:
+    """It is not here, rightly: the name of a model that lies in a folder, or of an arm none of whose rows could run."""
+    if fact.replayed is not None:
+        return False
+    arm = _arm(fact)
+    return (fact.field.startswith("models.") and fact.field.endswith(".id")) or (arm != WHOLE and arm not in ran)
+
+
+def _arm(fact: ReplayedFact) -> str:
     part, _, rest = fact.field.partition(".")
-    arm = rest.rpartition(".")[0] if part in ("arms", "codecs") else WHOLE
-    return Disagreement(arm, fact.field, (Difference(fact.field, fact.original, str(fact.replayed)),))
+    return rest.rpartition(".")[0] if part in ("arms", "codecs") else WHOLE
+
+
+def _of_fact(fact: ReplayedFact) -> Disagreement:
+    return Disagreement(_arm(fact), fact.field, (Difference(fact.field, fact.original, str(fact.replayed)),))
 
 
 def _of_row(row: ReplayedRow, found: list[Difference]) -> Disagreement:

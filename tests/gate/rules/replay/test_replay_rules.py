@@ -180,3 +180,15 @@ def test_one_fact_told_again_does_not_stand_for_the_others() -> None:
     fault = unlike_original(again, original())
     assert fault is not None
     assert fault[0] == "replay.facts"
+
+
+def test_facts_that_were_emptied_hide_nothing() -> None:
+    assert REPLAY.replay is not None
+    emptied = edit_replay(
+        REPLAY,
+        lambda replay: replay.replace(facts=tuple(fact.replace(replayed=None) for fact in replay.facts)),
+    )
+    rightly = [
+        fact.field for fact in REPLAY.replay.facts if fact.field.startswith("models.") and fact.field.endswith(".id")
+    ]
+    assert len(ask("REPLAY_DISAGREES", emptied)) == len(REPLAY.replay.facts) - len(rightly)
