@@ -95,8 +95,11 @@ def kill_in(step: str, folder: Path, results: str) -> None:
     process.wait()
 
 
-def test_kill_9_in_every_step_ends_in_the_folder_of_an_undisturbed_review(here: Path, once: tuple[Path, int]) -> None:
+def test_kill_9_in_every_step_ends_in_the_folder_of_an_undisturbed_review(
+    here: Path, once: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole, code = once
+    monkeypatch.setenv("K3_STATE", str(here / "ledger"))  # of the undisturbed one's runs this machine knows nothing
     results = str(whole.parent / "results.xml")
     write_suite(DOCTOR, TESTS, PARITY.format(1))
     for step in ("doctor", "tests", "parity"):

@@ -22,7 +22,12 @@ from tests.harness.commands.tiny_runs import tiny_drafter, tiny_model
 
 MAC = tuple(name for name in preset_names() if name.startswith("mac-"))
 ROOT = Path(__file__).resolve().parents[4]
-VARIABLES = {"mac-26b": "K3_MAC_26B", "mac-26b-dflash": "K3_MAC_26B_DFLASH"}
+VARIABLES = {
+    "mac-26b": "K3_MAC_26B",
+    "mac-26b-dflash": "K3_MAC_26B_DFLASH",
+    "cuda-verifier": "K3_CUDA_VERIFIER",
+    "cuda-dflash": "K3_CUDA_DFLASH",
+}
 
 
 def planned(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -49,7 +54,7 @@ def test_every_preset_plans_and_names_exactly_what_is_missing(
     expected = set(needed.values())
     if preset.platform == "apple" and not apple:
         expected.add("platform macOS on Apple Silicon")
-    assert {what for what in missing if not what.startswith("package ")} == expected
+    assert {what for what in missing if not what.startswith(("package ", "device "))} == expected
     assert code == (3 if missing else 0)
     for model in away:
         remedy = VARIABLES.get(model.name, f"k3 models fetch {model.name}")
