@@ -34,7 +34,9 @@ def test_a_whole_review_has_all_steps_in_their_order(name: str) -> None:
 
 
 def test_the_tiny_suite_asks_nothing_of_a_machine_but_packages() -> None:
-    for step in load_suite("tiny").steps:
+    steps = [step for step in load_suite("tiny").steps if step.skipped() is None]
+    assert len(steps) >= 10
+    for step in steps:
         assert [one.problem for one in step.needs() if one.blocks] == []
 
 

@@ -65,7 +65,13 @@ def test_an_own_preset_goes_as_its_text(tmp_path: Path) -> None:
 
 
 def test_a_report_is_of_its_cell_or_it_is_told_why_not() -> None:
-    plan, report = plan_of(load_preset("code-dflash-tiny")), load_report(EVIDENCE)
+    plan, measured = plan_of(load_preset("code-dflash-tiny")), load_report(EVIDENCE)
+    assert measured.plan is not None
+    assert measured.workload is not None
+    assert measured.provenance is not None
+    weights = (model.weights or "" for model in measured.provenance.models)
+    digest = plan.digest(*weights, measured.workload.digest or "")
+    report = measured.replace(plan=measured.plan.replace(digest=digest))
     assert unlike(plan, None, report) is None
     assert unlike(plan_of(load_preset("code-dflash-tiny", ("seed=1",))), None, report) is not None
     assert unlike(plan, "m4max", report) == "it was not made on m4max"

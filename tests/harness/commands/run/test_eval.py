@@ -188,7 +188,7 @@ import os, pathlib, signal, sys
 from harness.cli import run
 from harness.runs import timed_process
 
-measure, rows = timed_process._measure, 0
+measure, rows = timed_process.measure, 0
 
 def stopped(*arguments):
     global rows
@@ -199,7 +199,7 @@ def stopped(*arguments):
         os.killpg(0, signal.SIGSTOP)
     return measure(*arguments)
 
-timed_process._measure = stopped
+timed_process.measure = stopped
 if __name__ == "__main__":
     sys.exit(run(sys.argv[1:]))
 """
