@@ -27,7 +27,7 @@ def install(session: nox.Session, *groups: str, extra: str = "run") -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The tests, on real models; then the gate over the committed evidence. Needs neither PyTorch nor a GPU."""
-    session.log("some 10 minutes on 2 cores; about 1.3 GB of disk: 0.8 of packages, 0.5 of a model in K3's cache")
+    session.log("some 15 minutes on 2 cores; about 1.4 GB of disk: 0.9 of packages, 0.5 of a model in K3's cache")
     install(session, "test", extra="serve,http,page,sweep,attest")
     session.run("k3", "models", "fetch", "smollm2-135m")
     session.run("pytest", "-n", "auto", "-m", SMALL, *session.posargs, env=ONE_THREAD)
