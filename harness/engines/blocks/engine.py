@@ -18,7 +18,7 @@ from harness.engines.blocks.kv import VerifierKv
 from harness.engines.blocks.session import SpeculativeSession, Verified
 from harness.engines.bounded.arrays import Array
 from harness.engines.bounded.bounded_verifier import BoundedVerifier
-from harness.engines.drafters.base import Draft, Drafter
+from harness.engines.drafters.base import Draft, Drafter, told_of
 from harness.engines.spec import DrafterSpec, EngineSettings, misfit
 from reports.engines import EngineKind
 from reports.records.measurement import DrafterInfo, Restoration
@@ -86,16 +86,7 @@ class BlockEngine(ABC):
     @property
     def drafter(self) -> DrafterInfo:
         """The proposer as loaded."""
-        return DrafterInfo(
-            name=self._drafter.name,
-            weights=self._drafter.weights,
-            runtime=self._drafter.runtime,
-            dtype=self._drafter.dtype,
-            bits=self._spec.bits,
-            block_size=self._spec.block_size,
-            rollback=self.rollback,
-            graph=self._spec.graph,
-        )
+        return told_of(self._drafter, self._spec, self.rollback, self._spec.graph)
 
     def prefill(self, tokens: Sequence[int]) -> SpeculativeSession:
         """Read the prompt in chunks; the drafter's context grows with them, timed as `aux_s`."""

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from harness.engines.spec import DrafterSpec, Graph
+from reports.records.measurement import DrafterInfo
+
 
 @dataclass
 class DraftCounters:
@@ -85,3 +88,17 @@ class TrainedDrafter(Drafter, Protocol):
 
     @property
     def trained_block_size(self) -> int: ...
+
+
+def told_of(drafter: Drafter, spec: DrafterSpec, rollback: str, graph: Graph) -> DrafterInfo:
+    """What a report says of a drafter that was loaded as `spec` asks."""
+    return DrafterInfo(
+        name=drafter.name,
+        weights=drafter.weights,
+        runtime=drafter.runtime,
+        dtype=drafter.dtype,
+        bits=spec.bits,
+        block_size=spec.block_size,
+        rollback=rollback,
+        graph=graph,
+    )

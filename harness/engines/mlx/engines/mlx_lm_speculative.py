@@ -21,6 +21,7 @@ from mlx_lm.models.cache import make_prompt_cache
 from harness.base.clock import Stopwatch, now
 from harness.base.errors import EngineError
 from harness.engines.base import Block, DecodeLimit, Session, SessionStats
+from harness.engines.drafters.base import told_of
 from harness.engines.mlx.drafters.load import load_drafter
 from harness.engines.mlx.drafters.model import ModelDrafter
 from harness.engines.mlx.memory import kv_bytes
@@ -95,16 +96,7 @@ class MlxLmSpeculativeEngine:
     @property
     def drafter(self) -> DrafterInfo:
         """The draft model as loaded."""
-        return DrafterInfo(
-            name=self._drafter.name,
-            weights=self._drafter.weights,
-            runtime=self._drafter.runtime,
-            dtype=self._drafter.dtype,
-            bits=self._spec.bits,
-            block_size=self._spec.block_size,
-            rollback="trim_prompt_cache",
-            graph="single",
-        )
+        return told_of(self._drafter, self._spec, "trim_prompt_cache", "single")
 
     def prefill(self, tokens: Sequence[int]) -> PeerSession:
         """Read the prompt with both models, in chunks; what the draft model takes is `aux_s`."""

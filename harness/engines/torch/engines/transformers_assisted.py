@@ -14,6 +14,7 @@ from transformers import DynamicCache
 
 from harness.base.errors import EngineError
 from harness.engines.base import Block, DecodeLimit, Session, SessionStats
+from harness.engines.drafters.base import told_of
 from harness.engines.drafters.suffixes import LONGEST
 from harness.engines.spec import EngineSettings
 from harness.engines.torch.drafters.load import load_drafter
@@ -99,15 +100,7 @@ class TransformersAssistedEngine:
     @property
     def drafter(self) -> DrafterInfo:
         """As loaded."""
-        return DrafterInfo(
-            name=self._drafter.name,
-            weights=self._drafter.weights,
-            runtime=self._drafter.runtime,
-            dtype=self._drafter.dtype,
-            block_size=self._spec.block_size,
-            rollback="crop",
-            graph="two_phase",
-        )
+        return told_of(self._drafter, self._spec, "crop", "two_phase")
 
     def prefill(self, tokens: Sequence[int]) -> AssistedSession:
         """Read the prompt in chunks into the model's own cache."""
