@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.base.errors import ModelError
+from harness.base.errors import EngineError, ModelError
 from harness.engines.draft_vocab import CONFIG_KEY
 from harness.engines.rope import rope_overrides
 from harness.models.folder.model_folder import open_folder
@@ -77,6 +77,14 @@ def read_dflash_config(folder: Path) -> DflashConfig:
         layer_kinds=_layer_kinds(fields),
         draft_vocab=None if fields.find(CONFIG_KEY) is None else fields.count(CONFIG_KEY),
     )
+
+
+def check_drafter_fits(config: DflashConfig, hidden_size: int, vocab: int) -> None:
+    """Raises: EngineError: another hidden size than the verifier's, or a mask token that is none of its `vocab`."""
+    if config.hidden_size != hidden_size:
+        raise EngineError(f"dflash: hidden_size {config.hidden_size}, the verifier's is {hidden_size}; not its drafter")
+    if config.mask_token_id >= vocab:
+        raise EngineError(f"dflash: mask_token_id {config.mask_token_id} is none of the verifier's {vocab} tokens")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import mlx.core as mx
 
 from harness.base.errors import EngineError, ModelError
-from harness.engines.dflash_config import DflashConfig, read_dflash_config
+from harness.engines.dflash_config import DflashConfig, check_drafter_fits, read_dflash_config
 from harness.engines.draft_vocab import TENSOR, check_draft_vocab
 from harness.engines.drafters.base import DraftCounters
 from harness.engines.mlx.drafters.dflash.layers import DflashModel, LayerContext
@@ -102,13 +102,9 @@ class DflashDrafter:
 
 
 def check_fit(config: DflashConfig, verifier: Verifier, hidden_size: int) -> None:
-    """Raises: EngineError: another hidden size, a layer or a mask token that the verifier does not have."""
-    if config.hidden_size != hidden_size:
-        raise EngineError(f"dflash: hidden_size {config.hidden_size}, the verifier's is {hidden_size}; not its drafter")
+    """Raises: EngineError: as `check_drafter_fits`, or a layer that the verifier does not have."""
+    check_drafter_fits(config, hidden_size, verifier.architecture.vocab)
     layers_of(verifier.model, config.target_layer_ids)
-    vocab = verifier.architecture.vocab
-    if config.mask_token_id >= vocab:
-        raise EngineError(f"dflash: mask_token_id {config.mask_token_id} is none of the verifier's {vocab} tokens")
 
 
 def _load(folder: Path, config: DflashConfig, dtype: str | None) -> tuple[DflashModel, mx.array | None]:

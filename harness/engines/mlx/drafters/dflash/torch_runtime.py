@@ -4,17 +4,15 @@ Hidden states of the committed tokens go over with `extend`, the drafts come bac
 verifier's table and head are copied over once, at load.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import mlx.core as mx
 import numpy as np
 
-from harness.base.errors import CannotRunError, EngineError
+from harness.base.errors import CannotRunError
 from harness.base.remedies import TORCH_REMEDY
 from harness.engines.dflash_config import read_dflash_config
-from harness.engines.drafters.base import DraftCounters
 from harness.engines.mlx.drafters.dflash.drafter import check_fit
 from harness.engines.mlx.drafters.dflash.shared_weights import Shared, share
 from harness.engines.mlx.verifier.load import Verifier
@@ -23,35 +21,9 @@ from reports.drafters import DFLASH_TORCH
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from harness.engines.torch.dflash import TorchContext, TorchDflash
+    from harness.engines.torch.dflash_draft import TorchDraft
 
 ROWS = 8192
-
-
-class TorchDraft:
-    """The reference's context of one stream."""
-
-    def __init__(self, model: "TorchDflash", context: "TorchContext") -> None:
-        self.counters = DraftCounters()
-        self._model, self._context = model, context
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the context K/V, which torch holds."""
-        return self._context.nbytes
-
-    def propose(self, last: int, limit: int) -> list[int]:
-        """The drafts for the `limit` masked positions after `last`."""
-        self.counters.proposals += 1
-        self.counters.proposed += limit
-        return self._model.propose(self._context, last, limit)
-
-    def extend(self, tokens: Sequence[int], features: mx.array | None) -> None:
-        """Hand the verifier's hidden states at `tokens` over."""
-        if features is None or features.shape[1] != len(tokens):
-            raise EngineError("dflash-torch needs the verifier's hidden states of every token of its context")
-        self._model.extend(self._context, to_torch(features))
-        self.counters.context += len(tokens)
 
 
 class TorchDflashDrafter:
@@ -70,7 +42,8 @@ class TorchDflashDrafter:
             EngineError: the drafter does not fit the verifier, or needs a scaled RoPE.
         """
         try:
-            from harness.engines.torch.dflash import TorchContext, TorchDflash
+            from harness.engines.torch.dflash import TorchDflash
+            from harness.engines.torch.dflash_draft import TorchDraft
         except ImportError as error:
             raise CannotRunError(f"dflash-torch needs PyTorch: {TORCH_REMEDY}") from error
         self._config = read_dflash_config(folder)
@@ -78,7 +51,7 @@ class TorchDflashDrafter:
         check_fit(self._config, verifier, shared.hidden_size)
         table, head = _table_and_head(shared, verifier.architecture.vocab)
         self._model = TorchDflash(folder, self._config, table, head, shared.softcap, dtype)
-        self._context = TorchContext
+        self._draft = TorchDraft
         self.weights = weights
 
     @property
@@ -96,9 +69,9 @@ class TorchDflashDrafter:
         """Positions of a block it was trained for."""
         return self._config.block_size
 
-    def begin(self) -> TorchDraft:
+    def begin(self) -> "TorchDraft":
         """An empty context."""
-        return TorchDraft(self._model, self._context())
+        return self._draft(DFLASH_TORCH.kind, self._model, to_torch)
 
 
 def to_torch(array: mx.array) -> "Tensor":
