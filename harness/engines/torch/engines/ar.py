@@ -48,7 +48,7 @@ class ArEngine:
         """None."""
         return None
 
-    def prefill(self, tokens: Sequence[int]) -> NativeSession:
+    def prefill(self, tokens: Sequence[int]) -> Session:
         """Read the prompt in chunks into the model's own cache."""
         cache = native_cache(self._model)
         return NativeSession(self.kind.name, cache, prefill(self._model, cache, tokens, self._chunk))
