@@ -10,6 +10,7 @@ from harness.base.clock import now
 from harness.base.errors import CannotRunError
 from harness.base.file_lock import HeldError, file_lock
 from harness.base.processes.guarded import Command, Ended, end_left_over, run_guarded
+from harness.base.processes.log_end import last_line
 from harness.base.progress import QUIET_S, beside
 from harness.base.provenance import ROOT, read_host, read_source, without_home
 from harness.plans.companions import path_beside, settled
@@ -149,9 +150,7 @@ class Review:
         return f"exit code {ended.exit_code}: {self._last_words(step)}"
 
     def _last_words(self, step: BaseStep) -> str:
-        log = self.folder.log(step.name)
-        lines = log.read_text(encoding="utf-8", errors="replace").split("\n") if log.exists() else []
-        return one_line(next((line for line in reversed(lines) if line.strip()), "nothing in the log"), 500)
+        return one_line(last_line(self.folder.log(step.name)) or "nothing in the log", 500)
 
     def _places(self, step: PresetStep) -> list[tuple[Plan, Path]]:
         """The plans of a step and where their reports go."""

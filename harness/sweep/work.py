@@ -1,6 +1,5 @@
 """One cell on a worker: `k3 eval` in a process of its own, under the machine's lock, and the reports it made."""
 
-import os
 import sys
 import tempfile
 import threading
@@ -12,6 +11,7 @@ from harness.base.clock import now
 from harness.base.errors import CannotRunError, K3Error
 from harness.base.processes.guarded import Command, run_guarded
 from harness.base.processes.host_lock import HOST_LOCK, host_lock
+from harness.base.processes.log_end import last_line
 from harness.base.provenance import read_source
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import load_preset
@@ -94,8 +94,9 @@ def _run(asked: Asked, place: Path, environment: Mapping[str, str], descriptor: 
         outcome = "stopped" if stopped.is_set() else "failed"
         return _without(Answer.model_validate({"outcome": outcome, "reason": "it was ended", "seconds": seconds}))
     if ended.timed_out or ended.exit_code not in (0, 2):
-        limit = f"it ran for more than {asked.minutes} minutes" if ended.timed_out else _last_line(log)
-        return _without(Answer(outcome="failed", reason=limit, seconds=seconds))
+        said = one_line(last_line(log) or "it said nothing", 500)
+        reason = f"it ran for more than {asked.minutes} minutes" if ended.timed_out else said
+        return _without(Answer(outcome="failed", reason=reason, seconds=seconds))
     return _collected(asked, folder, seconds)
 
 
@@ -114,13 +115,3 @@ def _collected(asked: Asked, folder: Path, seconds: float) -> Made:
 
 def _without(answer: Answer) -> Made:
     return answer.model_dump_json(), {}
-
-
-def _last_line(log: Path) -> str:
-    """What `k3 eval` said last: its one line of what is wrong."""
-    with suppress(OSError), open(log, "rb") as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
-        lines = [line for line in file.read().decode(errors="replace").splitlines() if line.strip()]
-        if lines:
-            return one_line(lines[-1], 500)
-    return "it said nothing"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.processes.guarded import Ended
+from harness.base.processes.log_end import end_of
 from harness.base.provenance import read_host, without_home
 from harness.bridge.execution.environment import Kind
 from harness.bridge.execution.job import Desk, Job
@@ -115,10 +116,4 @@ def _commit(repository: Repository, job: Job, who: Answerer, result: Result, fil
 
 def _tail(log: Path, most: int = LOG_BYTES) -> bytes:
     """The end of a log, without the home folder of the machine's owner."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - most))
-            text = file.read().decode("utf-8", "replace")
-    except OSError:
-        return b""
-    return without_home(text).encode()
+    return without_home(end_of(log, most)).encode()
