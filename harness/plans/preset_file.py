@@ -85,16 +85,25 @@ def read_preset(name: str) -> bytes:
         UsageError: there is none, or it cannot be read.
     """
     if is_path(name):
-        try:
-            data = read_bounded(Path(name).expanduser())
-        except RefusedFileError as error:
-            raise UsageError(f"preset {name}: {error}") from error
-        if len(data) > PRESET_LIMIT:
-            raise UsageError(f"preset {name}: over {PRESET_LIMIT >> 20} MB, which no preset is")
-        return data
+        return read_own("preset", name)
     if name not in preset_names():
         raise UsageError(f"no preset named {name!r}{did_you_mean(name, preset_names())}; `k3 presets list` shows all")
     return resources.files("presets").joinpath(f"{name}.toml").read_bytes()
+
+
+def read_own(what: str, name: str) -> bytes:
+    """A file of the user's, of a preset or of a suite (`what`), by its path.
+
+    Raises:
+        UsageError: it cannot be read, or is too large.
+    """
+    try:
+        data = read_bounded(Path(name).expanduser())
+    except RefusedFileError as error:
+        raise UsageError(f"{what} {name}: {error}") from error
+    if len(data) > PRESET_LIMIT:
+        raise UsageError(f"{what} {name}: over {PRESET_LIMIT >> 20} MB, which no {what} is")
+    return data
 
 
 def is_path(name: str) -> bool:

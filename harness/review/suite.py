@@ -11,11 +11,10 @@ from pydantic import Field, ValidationError, model_validator
 
 from harness.base.errors import UsageError
 from harness.base.nearest import unknown
-from harness.plans.preset_file import PRESET_LIMIT, is_path
+from harness.plans.preset_file import is_path, read_own
 from harness.review.step import DoctorStep, GateStep, PresetStep, ResultsStep, SmokeStep, TestsStep, VerifyStep
 from reports.records.record import Record
 from reports.report import describe_invalid
-from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
 
 Step = DoctorStep | TestsStep | ResultsStep | SmokeStep | VerifyStep | GateStep | PresetStep
@@ -95,10 +94,4 @@ def read_suite(name: str) -> bytes:
         if name not in suite_names():
             raise UsageError(unknown("suite", name, suite_names()))
         return resources.files("harness.review").joinpath("suites", f"{name}.toml").read_bytes()
-    try:
-        data = read_bounded(Path(name).expanduser())
-    except RefusedFileError as error:
-        raise UsageError(f"suite {name}: {error}") from error
-    if len(data) > PRESET_LIMIT:
-        raise UsageError(f"suite {name}: over {PRESET_LIMIT >> 20} MB, which no suite is")
-    return data
+    return read_own("suite", name)
