@@ -80,8 +80,13 @@ class Judge:
         missing = frozenset(self._replays.missing)
         if not missing:
             return frozenset()
-        of_them = {path for path in paths if self._replays.know(read_evidence(path))}
-        replays = [path for path in paths if _names(read_evidence(path), missing)]
+        of_them, replays = set(), []
+        for path in paths:
+            evidence = read_evidence(path)
+            if self._replays.know(evidence):
+                of_them.add(path)
+            if _names(evidence, missing):
+                replays.append(path)
         for path in replays if of_them else ():
             self.read(path)
         return frozenset((*of_them, *replays)) if of_them else frozenset()

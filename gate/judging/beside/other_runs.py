@@ -1,6 +1,6 @@
 """Which runs of a report's plan came before it, and whether their reports can be seen where it is judged."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from gate.rules.claims.selected_run import RUN_SELECTED
@@ -14,16 +14,17 @@ SHOWN = 3
 
 
 class RunFinder:
-    """Looks for the reports of earlier runs; every folder is looked through once, and only if a report names some."""
+    """Looks for the reports of earlier runs: every file is read once, and only if a report names some."""
 
     def __init__(self) -> None:
         self._judged: Sequence[Path] = ()
-        self._folders: dict[Path, frozenset[str]] = {}
-        self._found: frozenset[str] | None = None
+        self._digests: dict[Path, str | None] = {}
+        self._seen: dict[Path, frozenset[str]] = {}
 
     def judged_with(self, paths: Sequence[Path]) -> None:
         """These are judged together: each may stand for a run of another one's plan."""
         self._judged = paths
+        self._seen.clear()
 
     def selected(self, evidence: Evidence, retractions: Sequence[Retraction]) -> Violation | None:
         """What is wrong if earlier runs of the report's plan cannot be seen; none if all can, or there are none."""
@@ -32,8 +33,8 @@ class RunFinder:
         earlier = [run for run in (ledger.earlier if ledger is not None else ()) if run.plan != "other_code"]
         if not earlier:
             return None
-        named = {entry.digest for entry in retractions}
-        unseen = [run.report for run in earlier if run.report not in named | self._seen(evidence.path.parent)]
+        seen = {entry.digest for entry in retractions} | self._seen_from(evidence.path.parent)
+        unseen = [run.report for run in earlier if run.report not in seen]
         if not unseen:
             return None
         more = f" and {len(unseen) - SHOWN} more" if unseen[SHOWN:] else ""
@@ -47,15 +48,15 @@ class RunFinder:
             allowed="0 unseen",
         )
 
-    def _seen(self, folder: Path) -> frozenset[str]:
+    def _seen_from(self, folder: Path) -> frozenset[str]:
         """Digests of the reports directly in `folder`, and of all that are judged together."""
-        if folder not in self._folders:
-            self._folders[folder] = _digests_of(sorted(folder.glob("*.json")))
-        if self._found is None:
-            self._found = _digests_of(self._judged)
-        return self._folders[folder] | self._found
+        if folder not in self._seen:
+            found = map(self._digest_of, (*folder.glob("*.json"), *self._judged))
+            self._seen[folder] = frozenset(digest for digest in found if digest is not None)
+        return self._seen[folder]
 
-
-def _digests_of(paths: Iterable[Path]) -> frozenset[str]:
-    found = map(read_evidence, paths)
-    return frozenset(one.digest for one in found if isinstance(one.outcome, Report) and one.digest is not None)
+    def _digest_of(self, path: Path) -> str | None:
+        if path not in self._digests:
+            evidence = read_evidence(path)
+            self._digests[path] = evidence.digest if isinstance(evidence.outcome, Report) else None
+        return self._digests[path]
