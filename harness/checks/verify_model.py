@@ -11,6 +11,7 @@ they were stored, they are the same numbers on both sides, named by their digest
 """
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -66,11 +67,7 @@ def verify(folder: Path, progress: Progress = silent) -> Faithfulness:
         raise ModelError(f"verifying needs the reference implementation: {TORCH_REMEDY}")
     progress(1, STAGES, "computing its logits")
     loaded = _load(folder)
-    if len(loaded.ids) < LEAST_TOKENS:
-        raise ModelError(
-            f"{folder}: its tokenizer makes {len(loaded.ids)} tokens of a page of text, so nothing can be compared: "
-            "copy tokenizer.json and tokenizer_config.json from the model it was made of"
-        )
+    check_enough(folder, loaded.ids)
     if recorded is not None:
         result = compare_recorded(loaded.ids, loaded.logits, recorded)
         best = np.array([position.tokens[0] for position in recorded.positions])
@@ -83,6 +80,15 @@ def verify(folder: Path, progress: Progress = silent) -> Faithfulness:
     result = result.replace(as_run=loaded.as_run(best))
     store_faithfulness(identity, result)
     return result
+
+
+def check_enough(folder: Path, ids: Sequence[int]) -> None:
+    """Raises: ModelError: the tokenizer of `folder` made so few `ids` of the fixed text that comparing says nothing."""
+    if len(ids) < LEAST_TOKENS:
+        raise ModelError(
+            f"{folder}: its tokenizer makes {len(ids)} tokens of a page of text, so nothing can be compared: "
+            "copy tokenizer.json and tokenizer_config.json from the model it was made of"
+        )
 
 
 def compare(loaded: FloatArray, reference: FloatArray, name: str) -> Faithfulness:

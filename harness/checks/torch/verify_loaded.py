@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from harness.base.errors import ModelError
 from harness.checks.reference_logits import compare_recorded, recorded_reference
-from harness.checks.verify_model import LEAST_TOKENS, RUN_TOKENS, compare, reference_logits
+from harness.checks.verify_model import RUN_TOKENS, check_enough, compare, reference_logits
 from harness.engines.torch.verifier.load import Verifier, load_verifier
 from harness.models.faithfulness import fixed_text, load_faithfulness, store_faithfulness, text_digest
 from harness.models.folder.identity import identity_of
@@ -26,7 +25,7 @@ def verified(verifier: Verifier, folder: Path) -> Faithfulness:
     """The comparison of `verifier`, loaded from `folder`: as stored in the cache, else made now.
 
     Raises:
-        ModelError: there is no reference, or tokenizers disagree or make next to nothing of the text.
+        ModelError: there is no reference, or the tokenizer makes next to nothing of the text.
     """
     identity, dtype = identity_of(folder), verifier.architecture.dtype
     known = load_faithfulness(identity, "torch", dtype)
@@ -38,8 +37,7 @@ def verified(verifier: Verifier, folder: Path) -> Faithfulness:
 
 def _compared(verifier: Verifier, folder: Path, weights: str) -> Faithfulness:
     ids: list[int] = verifier.tokenizer.encode(fixed_text())
-    if len(ids) < LEAST_TOKENS:
-        raise ModelError(f"{folder}: its tokenizer makes {len(ids)} tokens of a page of text: nothing can be compared")
+    check_enough(folder, ids)
     dtype = verifier.architecture.dtype
     exact = verifier if dtype == FLOAT32 else load_verifier(folder, dtype=FLOAT32)
     logits = _logits(exact, ids)

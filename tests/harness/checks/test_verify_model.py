@@ -66,9 +66,9 @@ def test_a_changed_tokenizer_has_not_been_verified_and_verifying_it_replaces_not
 @pytest.mark.torch
 def test_a_comparison_over_next_to_nothing_is_refused_and_not_kept(folder: Path) -> None:
     config = json.loads((folder / "tokenizer.json").read_text())
-    config["normalizer"] = {"type": "Replace", "pattern": {"Regex": "(.|\\n)+"}, "content": "x"}
+    config["normalizer"] = {"type": "Replace", "pattern": {"Regex": "(.|\\n){1,90}"}, "content": "x"}
     (folder / "tokenizer.json").write_text(json.dumps(config))
-    with pytest.raises(ModelError, match="makes 1 tokens of a page of text"):
+    with pytest.raises(ModelError, match="makes 29 tokens of a page of text"):
         verify(folder)
     assert load_faithfulness(identity_of(folder)) is None
 
