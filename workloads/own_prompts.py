@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from reports.records.constants import OWN
 from reports.records.plan import Texts
-from reports.records.record import Record, digest_of
+from reports.records.record import Digest, Record, digest_of
 from reports.report import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
@@ -79,6 +79,15 @@ class OwnPrompts:
     def texts(self) -> Texts:
         """The file, by its name and digest."""
         return Texts(name=one_line(self.file.name, 200), documents=len(self._lines), digest=digest_of(self._data))
+
+    @property
+    def identity(self) -> Digest:
+        """Digest of all prompts of the file, wherever it lies and however its lines are laid out.
+
+        Raises:
+            ValueError: it cannot be read, or a line of it is no prompt.
+        """
+        return digest_of("\n".join(line.model_dump_json() for _, line in self._lines).encode())
 
     def check(self) -> None:
         """Read the file.

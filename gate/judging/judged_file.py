@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from gate.judging.judge import NOTHING_SAID, Headline, JudgedClaim
 from gate.judging.reasons import Reason
+from gate.rules.claims.selected_run import RUN_SELECTED
 from gate.rules.files.refused import LEGACY_SCHEMA
 from reports.records.verdict import Verdict, Violation
 
@@ -57,6 +58,14 @@ class JudgedFile:
         verdict = "withheld" if self.verdict == "admissible" else self.verdict
         violations = (*self.violations, violation.replace(claims=tuple(claim.name for claim in claims)))
         return replace(self, verdict=verdict, violations=violations, claims=claims, headlines=())
+
+    @property
+    def as_own(self) -> "JudgedFile":
+        """The same for who ran it just now: that earlier reports of its plan are elsewhere withholds its claims still,
+        and is no fault of the run."""
+        others = tuple(violation for violation in self.violations if violation.code != RUN_SELECTED.code)
+        alone = self.verdict == "withheld" and not others
+        return replace(self, verdict="admissible" if alone else self.verdict, violations=others)
 
     @property
     def fails(self) -> bool:

@@ -20,7 +20,7 @@ def outcome_lines(file: JudgedFile, width: int | None) -> Iterator[Line]:
         yield from _wrapped(sentence, width, "bold")
     if not said:
         yield from _wrapped(_nothing(file), width, "bold")
-    for violation in file.violations:
+    for violation in file.as_own.violations:
         yield violation_line(violation)
     for group in withheld(file):
         yield from _wrapped(f"WITHHELD: {group.what}.", width, "yellow", "  ")
@@ -40,7 +40,7 @@ def verdict_words(file: JudgedFile) -> str:
 
 
 def _nothing(file: JudgedFile) -> str:
-    if any(violation.code not in WARNINGS for violation in file.violations):
+    if any(violation.code not in WARNINGS for violation in file.as_own.violations):
         return "Nothing may be quoted from this report: it breaks the rules below."
     if file.withheld:
         return "Nothing may be quoted from this report yet."

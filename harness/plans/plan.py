@@ -1,12 +1,14 @@
 """Plan: a preset that was checked as a whole; RunPlan: the arms that a timed one comes to. Made before any work."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from harness.base.errors import UsageError
 from harness.base.provenance import anonymous_setting
 from harness.engines.spec import DrafterSpec, RestorationSpec, foreign_to, misfit
-from harness.plans.preset import ArmSpec, BasePreset, LoadedPreset, TimedPreset
+from harness.plans.preset import ArmSpec, BasePreset, CodePreset, LoadedPreset, TimedPreset
 from reports.engines import ENGINES, HTTP, NATIVE_BASELINE, ORACLE, REMOTE
 from reports.records.constants import NATIVE_BASELINE_LABEL
 from reports.records.measurement import PromptSet, Role
@@ -14,6 +16,7 @@ from reports.records.plan import PresetInfo, Run
 from reports.records.record import digest_of
 from reports.restorations import RESTORATIONS
 from reports.schedule import ScheduledArm, schedule
+from workloads.own_prompts import OwnPrompts
 
 RUN_AGAIN = dict.fromkeys(
     (
@@ -81,22 +84,41 @@ class Plan:
         loaded = self.loaded
         return PresetInfo(name=self.preset.name, digest=loaded.digest, overrides=overrides, part_of=loaded.part_of)
 
+    @cached_property
+    def _told(self) -> BasePreset:
+        """The preset, with prompts of one's own named by what they are: a copy of the file asks the same."""
+        preset = self.preset
+        if not isinstance(preset, CodePreset) or preset.workload.prompts is None:
+            return preset
+        own = OwnPrompts(Path(preset.workload.prompts).expanduser(), preset.samples, preset.seed)
+        try:
+            return preset.replace(workload=preset.workload.replace(prompts=own.identity))
+        except ValueError as error:
+            raise UsageError(f"preset {preset.name}: workload.prompts: {error}") from error
+
     def digest(self, *identities: str) -> str:
-        """Digest of everything that decides what is run; `identities` adds what is known later (weights, prompts)."""
-        parts = [self.preset.model_dump_json(exclude={"memory_gb", "minutes"}), *identities]
+        """Digest of everything that decides what is run; `identities` adds what is known later (weights, prompts).
+
+        Raises:
+            UsageError: prompts of one's own cannot be read.
+        """
+        parts = [self._told.model_dump_json(exclude={"memory_gb", "minutes"}), *identities]
         return digest_of("\n".join(parts).encode())
 
     def family(self, *identities: str) -> str:
         """Digest of what stays the same where the same is run again with other prompts, more of them, or more often.
 
         `identities` are the weights of all models; where all are known, they stand for the names of the models.
+
+        Raises:
+            UsageError: as `digest`.
         """
         of_arms: dict[str, Any] = {"name": True, "label": True}
         again: dict[str, Any] = dict(RUN_AGAIN)
         if identities and all(identities):
             again |= MODEL_NAMES
             of_arms |= {"drafter": {"model"}, "f_theta": True}
-        parts = [self.preset.model_dump_json(exclude={**again, "arms": {"__all__": of_arms}}), *identities]
+        parts = [self._told.model_dump_json(exclude={**again, "arms": {"__all__": of_arms}}), *identities]
         return digest_of("\n".join(parts).encode())
 
 

@@ -10,7 +10,7 @@ from reports.report import Report
 from reports.retractions import Retraction
 
 SHOWN = 3
-"""Digests of runs that a message names."""
+"""Runs that a message names, by digest and time."""
 
 
 class RunFinder:
@@ -34,15 +34,16 @@ class RunFinder:
         if not earlier:
             return None
         seen = {entry.digest for entry in retractions} | self._seen_from(evidence.path.parent)
-        unseen = [run.report for run in earlier if run.report not in seen]
+        unseen = [run for run in earlier if run.report not in seen]
         if not unseen:
             return None
         more = f" and {len(unseen) - SHOWN} more" if unseen[SHOWN:] else ""
-        shown = ", ".join(digest[:19] for digest in unseen[:SHOWN])
+        shown = ", ".join(f"{run.report[:19]} of {run.ended_at:%Y-%m-%d %H:%M}" for run in unseen[:SHOWN])
+        elder = "the report of one earlier run" if len(unseen) == 1 else f"the reports of {len(unseen)} earlier runs"
         return Violation(
             code=RUN_SELECTED.code,
-            message="run_ledger.earlier: this plan was run before on this machine, and of the reports of those runs "
-            f"({len(earlier)}), {len(unseen)} cannot be seen here: {shown}{more}",
+            message=f"run_ledger.earlier: this is run {len(earlier) + 1} of its plan on its machine, and {elder} "
+            f"cannot be seen here ({shown}{more})",
             field="run_ledger.earlier",
             found=f"{len(unseen)} unseen",
             allowed="0 unseen",

@@ -10,9 +10,9 @@ RUN_SELECTED = outside_rule(
     "plan, or of one that differs only in seed, samples, repeats, processes or name, by the same code, ended in "
     "reports that are neither beside this one nor among the judged files, nor named by digest in a retractions file.",
     why="Whoever runs until the figure is good and keeps that file has measured luck. The run ledger counts the runs.",
-    fix="Copy the reports of the earlier runs into the folder of this one (without --out they are in k3-runs/ of the "
-    "folder where you ran it). One that is worth nothing, or is gone, is named by its digest in RETRACTIONS.toml, with "
-    "the reason.",
+    fix="Copy the reports of the earlier runs into the folder of this one, or name both folders to `k3 gate check` "
+    "(without --out reports are in k3-runs/ of the folder where you ran it). One that is worth nothing, or is gone, is "
+    "named by its digest in RETRACTIONS.toml, with the reason.",
     severity="withheld",
     example=Example(bad="the third run of a plan, alone in its folder", good="all three runs in one folder"),
     since=5,

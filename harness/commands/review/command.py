@@ -104,7 +104,7 @@ def _conclude(
         print(tally(judged))
         print(f"k3: {folder.top / 'index.html'}", file=sys.stderr)
     failed = any(record.state == "failed" for record in records.values())
-    return exit_code(judged) or (3 if failed else 0)
+    return exit_code(file.as_own for file in judged) or (3 if failed else 0)
 
 
 def _document(

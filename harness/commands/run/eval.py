@@ -91,7 +91,7 @@ def execute(plan: Plan, out: Path | None, *, json_output: bool, dry: bool, verbo
         print(f"k3: {out}: it is finished; nothing to do (`k3 report show` shows it)", file=sys.stderr)
     if not finished or json_output:
         print_outcomes(files, json_output=json_output, verbose=verbose)
-    raise typer.Exit(0 if finished else exit_code(files))
+    raise typer.Exit(0 if finished else exit_code(file.as_own for file in files))
 
 
 def _settle(plan: Plan, path: Path) -> "JudgedFile":

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gate.judging.batch import Judge
-from gate.judging.judged_file import JudgedFile
-from gate.rules.claims.selected_run import RUN_SELECTED
 from harness.base.errors import OutputError
 from harness.plans.preset import NamedModel
 from harness.sweep.cells import Cell, unlike
@@ -14,7 +12,6 @@ from harness.sweep.crew import Digests
 from harness.sweep.messages import Answer
 from reports.atomic_file import write_atomically
 from reports.records.record import digest_of
-from reports.records.verdict import Verdict
 from reports.report import Report, ReportError, load_report
 from reports.untrusted.files import MAX_BYTES
 from reports.untrusted.one_line import one_line
@@ -80,16 +77,10 @@ def _wrong(cell: Cell, answer: Answer, arrived: Path, digests: Mapping[NamedMode
         wrong = unlike(plan, cell.machine, report) or _other_model(report, cell, digests)
         if wrong is not None:
             return f"{path.name}: {wrong}"
-        verdict = _but_for_other_runs(read.judged)
+        verdict = read.judged.as_own.verdict  # other cells' reports arrive later, and are in the folder then
         if verdict != verdicts[path.name]:
             return f"{path.name}: judged {verdict} here, {verdicts[path.name]} where it was made"
     return None
-
-
-def _but_for_other_runs(file: JudgedFile) -> Verdict:
-    """The verdict without what only other cells' reports can lift: they arrive later, and are in the folder then."""
-    others = [violation for violation in file.violations if violation.code != RUN_SELECTED.code]
-    return "admissible" if file.verdict == "withheld" and not others else file.verdict
 
 
 def _other_model(report: Report, cell: Cell, digests: Mapping[NamedModel, Digests]) -> str | None:

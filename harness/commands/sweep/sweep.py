@@ -203,4 +203,4 @@ def _conclude(cells: tuple[Cell, ...], failed: dict[str, str], folder: Path, *, 
         print(tally(files))
         print(f"reports: {folder}  (`k3 report table {folder}` pools them)")
     sys.stdout.flush()
-    raise typer.Exit(3 if failed else exit_code(files))
+    raise typer.Exit(3 if failed else exit_code(file.as_own for file in files))

@@ -9,6 +9,7 @@ import pytest
 from gate.judging.batch import Judge, iterate_paths, judge_paths
 from gate.judging.judge import conclude, judge
 from gate.judging.judged_file import JudgedFile, exit_code
+from gate.render.outcome import outcome_lines
 from reports.content_digest import content_digest
 from reports.records.provenance import EarlierRun, RunLedger
 from reports.report import Report, report_bytes
@@ -64,6 +65,23 @@ def test_a_report_out_of_several_that_stands_alone_carries_no_claim(folder: Path
     assert {claim.status for claim in file.claims} == {"withheld"}
 
 
+def test_who_ran_it_just_now_broke_no_rule_and_may_quote_nothing(folder: Path) -> None:
+    (file,) = judge_paths([folder / "second.json"])
+    assert (file.as_own.verdict, exit_code([file.as_own]), file.as_own.headlines) == ("admissible", 0, ())
+    assert file.as_own.withheld == file.claims
+    text = "\n".join("".join(span for span, _ in line) for line in outcome_lines(file, None))
+    assert text.startswith("Nothing may be quoted from this report yet.\nWITHHELD: ")
+    assert "this is run 2 of its plan on its machine" in text
+
+
+def test_what_else_is_wrong_with_a_run_out_of_several_is_a_fault_of_who_ran_it(folder: Path) -> None:
+    edited = SECOND.replace(gate=SECOND.gate.replace(verdict="invalid") if SECOND.gate is not None else None)
+    (folder / "second.json").write_bytes(report_bytes(edited))
+    (file,) = judge_paths([folder / "second.json"])
+    assert (file.verdict, exit_code([file.as_own])) == ("invalid", 2)
+    assert "RUN_SELECTED" in {violation.code for violation in file.violations}
+
+
 def test_a_folder_that_holds_them_all_is_satisfied(folder: Path) -> None:
     assert exit_code(judge_paths([folder])) == 0
     assert {read.judged.verdict for read in iterate_paths([folder])} == {"admissible"}
@@ -95,8 +113,9 @@ def test_the_finding_says_how_many_are_missing_and_which(folder: Path) -> None:
     several = after(run_before(content_digest(FIRST)), *(run_before(digest, "alike") for digest in digests))
     (folder / "second.json").write_bytes(report_bytes(several))
     (violation,) = of_second(judge_paths([folder])).violations
-    named = "sha256:222222222222, sha256:333333333333, sha256:444444444444 and 1 more"
-    assert violation.message.endswith(f"reports of those runs (5), 4 cannot be seen here: {named}")
+    named = ", ".join(f"sha256:{digit * 12} of 2026-11-28 00:00" for digit in "234")
+    assert "this is run 6 of its plan on its machine, and the reports of 4 earlier runs" in violation.message
+    assert violation.message.endswith(f"cannot be seen here ({named} and 1 more)")
 
 
 def test_runs_by_another_version_of_k3_are_told_and_bar_nothing(folder: Path) -> None:

@@ -397,3 +397,22 @@ def test_damaged_weights_are_one_line(
     shown = capsys.readouterr()
     assert [line[:4] for line in shown.err.splitlines() if line[0] != "["] == ["k3: "]
     assert "model.safetensors" in shown.err or "safetensors" in shown.err
+
+
+def test_the_same_run_in_another_folder_is_told_apart_and_breaks_no_rule(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second clone on one machine: nothing is quoted, and nobody did wrong; the file alone the gate refuses."""
+    first, second = tmp_path / "first.json", tmp_path / "elsewhere" / "second.json"
+    second.parent.mkdir()
+    asked = ("--samples", "1", "--json")
+    code, before = run(arguments(model, first, *asked)), json.loads(capsys.readouterr().out)
+    again, after = run(arguments(model, second, *asked)), json.loads(capsys.readouterr().out)
+    broken = [{one["code"] for one in document["violations"]} for document in (before, after)]
+    assert (broken[1] - broken[0], after["headlines"], again) == ({"RUN_SELECTED"}, [], code)
+    assert run(["gate", "check", str(second), "--format", "json"]) == 2
+    (alone,) = json.loads(capsys.readouterr().out)
+    assert "RUN_SELECTED" in {one["code"] for one in alone["violations"]}
+    assert {claim["status"] for claim in alone["claims"]} == {"withheld"}
+    run(["gate", "check", str(tmp_path), "--format", "json"])
+    assert "RUN_SELECTED" not in capsys.readouterr().out

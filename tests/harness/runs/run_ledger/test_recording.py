@@ -86,6 +86,32 @@ def test_the_same_weights_in_another_folder_are_the_same_plan(tmp_path: Path) ->
     assert earlier.report == content_digest(first)
 
 
+def test_a_copy_of_ones_own_prompts_is_the_same_plan(tmp_path: Path) -> None:
+    """Copied, and laid out otherwise: the earlier run is seen. Other prompts are another plan."""
+    one, copy, other = (tmp_path / name for name in ("one.jsonl", "copy.jsonl", "other.jsonl"))
+    one.write_text('{"text": "def area(radius):", "group": "a"}\n')
+    copy.write_text('\n{"group":"a",  "text":"def area(radius):"}\n\n')
+    other.write_text('{"text": "def circle(radius):", "group": "a"}\n')
+
+    def asking(file: Path) -> Plan:
+        return plan_of(load_preset("code-tiny", ["samples=1", f"workload.prompts={file}"]))
+
+    first = measured(asking(one), tmp_path / "a.json")
+    one.unlink()
+    (earlier,) = ledger_of(measured(asking(copy), tmp_path / "b.json")).earlier
+    assert (earlier.report, earlier.plan) == (content_digest(first), "same")
+    assert ledger_of(measured(asking(other), tmp_path / "c.json")).earlier == ()
+
+
+def test_prompts_that_vanish_in_a_run_lose_nothing(tmp_path: Path) -> None:
+    own = tmp_path / "own.jsonl"
+    own.write_text('{"text": "def area(radius):"}\n')
+    asked = plan_of(load_preset("code-tiny", ["samples=1", f"workload.prompts={own}"]))
+    with recorded(asked, tmp_path / "a.json") as run:
+        own.unlink()
+        assert ledger_of(run.ended(skeleton("sha256:" + "a" * 64))).state == "recorded"
+
+
 def test_another_version_of_k3_is_told_apart(tmp_path: Path) -> None:
     measured(plan(), tmp_path / "a.json")
     newer = provenance(source=Source(git_commit="b" * 40, dirty=False))
