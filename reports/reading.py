@@ -262,10 +262,10 @@ def _kind_problem(kind: Json) -> str | None:
 def _looks_like_report(value: dict[str, Json]) -> bool:
     """It has two things that only reports have, however spelt, or a kind of the predecessor's: a file to judge."""
     kind = value.get("kind")
-    if isinstance(kind, str) and get_close_matches(kind[:80], FOREIGN_KINDS, n=1, cutoff=0.8):
-        return True
     keys = {_NAME_NOISE.sub("", key.lower()) for key in value if len(key) < 80}
-    return len(keys & _TELL_TALE_KEYS) + (isinstance(kind, str) and kind in KINDS) > 1
+    if len(keys & _TELL_TALE_KEYS) + (isinstance(kind, str) and kind in KINDS) > 1:
+        return True
+    return isinstance(kind, str) and bool(get_close_matches(kind[:80], FOREIGN_KINDS, n=1, cutoff=0.8))
 
 
 def _text(value: Json) -> str | None:

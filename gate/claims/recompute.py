@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gate.claims.against_baseline import adjusted_p, looks_planned, pairs_of, ratio_of
+from gate.claims.against_baseline import adjusted_p, looks_planned, ratio_of
 from gate.claims.counted_prompts import left_out, without_loops
 from gate.figures.acceptance import acceptance_of
 from gate.figures.codecs import CodecComparison, codec_comparison
@@ -17,7 +17,6 @@ from gate.figures.paired_ratios import ratio_of_totals
 from gate.figures.prompt_shares import recall_of, token_identity
 from gate.figures.replay.confirmed import Confirmed, ReplayBasis, confirmed
 from gate.figures.statistics.intervals import Share, wilson
-from gate.figures.statistics.ratio_estimate import leave_one_group_out
 from gate.rulebook.report_view import ReportView, chooses
 from gate.rulebook.rule import RATIOS, RECALL
 
@@ -114,7 +113,7 @@ def _ratio(view: ReportView, claim: RatioClaim | NullRatioClaim, arm: Arm, basel
         looks=looks_planned(view),
         end_to_end=_end_to_end(view, claim, arm, baseline),
         ratio_of_totals=ratio_of_totals(without_loops(view, arm), without_loops(view, baseline), claim.metric),
-        leave_one_out=leave_one_group_out(pair.cell for pair in pairs_of(view, arm, baseline, claim.metric)),
+        leave_one_out=estimate.leave_one_out,
     )
     return ClaimFigures(estimate.value, interval, basis)
 

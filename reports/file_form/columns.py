@@ -1,5 +1,6 @@
 """Records of a list as columns: the name of a field once, and under it the values of all records."""
 
+from functools import cache
 from typing import Any
 
 from reports.file_form.form_error import FileFormError
@@ -26,8 +27,8 @@ def to_rows(columns: Json, record: type[Record], room: Room, field: str) -> Json
     if not isinstance(columns, dict) or not all(isinstance(column, list) for column in columns.values()):
         return columns
     columns = to_seconds(columns, field)
-    for name, info in record.model_fields.items():
-        if info.is_required() and name not in columns:
+    for name in _required(record):
+        if name not in columns:
             raise FileFormError(f"{field}: there is no column {name}")
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -42,3 +43,8 @@ def to_rows(columns: Json, record: type[Record], room: Room, field: str) -> Json
         {name: value for name, value in zip(names, values, strict=True) if value is not None}
         for values in zip(*columns.values(), strict=True)
     ]
+
+
+@cache
+def _required(record: type[Record]) -> tuple[str, ...]:
+    return tuple(name for name, info in record.model_fields.items() if info.is_required())

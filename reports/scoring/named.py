@@ -1,7 +1,7 @@
 """Where a text names an answer: as a whole word, in any case, with any hyphens, white space and Markdown."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 LONGEST_ANSWER = 200
 """Characters; a longer one is found nowhere: a hostile one would take hours. Prompts of one's own take 100."""
@@ -33,7 +33,7 @@ def places(said: str, answer: str) -> Iterator[tuple[int, int]]:
         return
     parts = _PART.findall(wanted)
     if max(parts, key=len) in said:
-        yield from _whole(said, re.compile("".join(map(_spelt, parts))))
+        yield from _whole(said, _spans(said, parts))
 
 
 def others_like(said: str, answer: str) -> Iterator[tuple[int, int, str]]:
@@ -44,15 +44,27 @@ def others_like(said: str, answer: str) -> Iterator[tuple[int, int, str]]:
     if not (any(part.isdigit() for part in parts) and any(part.isalpha() for part in parts)):
         return
     shape = re.compile(r"(?<![^\W_])" + "".join(map(_shape, parts)))
-    same = re.compile("".join(map(_spelt, parts)))
-    for start, end in _whole(said, shape):
-        if not same.fullmatch(_plain(said[start:end])):
-            yield start, end, said[start:end]
+    for start, end in _whole(said, (found.span() for found in shape.finditer(_plain(said)))):
+        code = said[start:end]
+        if (0, len(code)) not in _spans(code, parts):
+            yield start, end, code
 
 
-def _whole(said: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    for found in pattern.finditer(_plain(said)):
-        start, end = found.span()
+def _spans(said: str, parts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where these parts of an answer stand in `said` one after another. Each answer is another one, and to compile a
+    pattern takes longer than to judge what was found: it is done where the answer may be spelt in several ways."""
+    plain = _plain(said)
+    if "\\" in said or any(part.isspace() for part in parts):
+        yield from (found.span() for found in re.finditer("".join(map(_spelt, parts)), plain))
+        return
+    wanted, end = _plain("".join(parts)), 0
+    while (start := plain.find(wanted, end)) >= 0:
+        end = start + len(wanted)
+        yield start, end
+
+
+def _whole(said: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    for start, end in spans:
         if _is_whole(said, start, end) and not _NOT.search(said, max(0, start - _NEAR), start):
             yield start, end
 

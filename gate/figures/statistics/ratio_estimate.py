@@ -51,6 +51,7 @@ class RatioEstimate:
     With fewer than two groups there is no spread to be seen: nothing is ruled out, and `p` is 1. Of one look of several
     the interval is wider and `p` larger, so that they hold whenever it was stopped (`share`, see `Stopping`).
     `of_groups` is the part of the variance that no number of processes takes away; none where one process cannot tell.
+    `leave_one_out` are the smallest and the largest ratio when any one group is left out.
     """
 
     value: float
@@ -63,6 +64,7 @@ class RatioEstimate:
     error: float = math.inf
     df: float = 0.0
     of_groups: float | None = None
+    leave_one_out: tuple[float, float] | None = None
 
     @property
     def bounded(self) -> bool:
@@ -107,7 +109,8 @@ def estimate_ratio(cells: Iterable[PairedRepeat], share: float = 1.0) -> RatioEs
     table, prompts = _group_means(cells)
     if not table:
         return None
-    mean = _mean([_mean(row) for row in table])
+    means = [_mean(row) for row in table]
+    mean = _mean(means)
     groups, processes = len(table), len(table[0])
     if groups < 2:
         return RatioEstimate(_exp(mean), 0.0, math.inf, 1.0, groups, prompts, processes)
@@ -116,7 +119,8 @@ def estimate_ratio(cells: Iterable[PairedRepeat], share: float = 1.0) -> RatioEs
     half = quantile(df, TAIL * share) * error
     p = min(1.0, two_sided_p(mean / error, df) / share) if error > 0 else float(mean == 0)
     bounds = _exp(mean - half), _exp(mean + half)
-    return RatioEstimate(_exp(mean), *bounds, p, groups, prompts, processes, error, df, of_groups)
+    without_one = _leave_one_out(means)
+    return RatioEstimate(_exp(mean), *bounds, p, groups, prompts, processes, error, df, of_groups, without_one)
 
 
 def span(estimate: RatioEstimate) -> str:
@@ -124,12 +128,7 @@ def span(estimate: RatioEstimate) -> str:
     return f"[{estimate.low:.4g}, {estimate.high:.4g}]"
 
 
-def leave_one_group_out(cells: Iterable[PairedRepeat]) -> tuple[float, float] | None:
-    """Smallest and largest ratio when any one group is left out; none with fewer than two groups."""
-    table, _ = _group_means(cells)
-    if len(table) < 2:
-        return None
-    means = [_mean(row) for row in table]
+def _leave_one_out(means: Sequence[float]) -> tuple[float, float]:
     total = math.fsum(means)
     rest = [(total - mean) / (len(means) - 1) for mean in means]
     return _exp(min(rest)), _exp(max(rest))

@@ -13,7 +13,6 @@ from gate.figures.statistics.ratio_estimate import (
     RatioEstimate,
     estimate_ratio,
     holm,
-    leave_one_group_out,
 )
 
 ratios = st.floats(0.2, 5)
@@ -89,8 +88,8 @@ def test_a_group_that_a_process_lacks_is_left_out() -> None:
 
 def test_leaving_a_group_out_tells_the_extremes() -> None:
     cells = [PairedRepeat(str(g), g, 0, ratio) for g, ratio in enumerate((1.0, 1.0, 8.0))]
-    assert leave_one_group_out(cells) == pytest.approx((1.0, math.sqrt(8)))
-    assert leave_one_group_out(cells[:1]) is None
+    assert found(cells).leave_one_out == pytest.approx((1.0, math.sqrt(8)))
+    assert found(cells[:1]).leave_one_out is None
 
 
 def test_an_effect_must_leave_the_band_of_an_oracle_that_differs_from_itself() -> None:
