@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 GEOMETRIC_SINCE = 3
 """The rule set from which on ratios are geometric means over groups and processes."""
 
+INTERVALS_SINCE = 6
+"""The rule set from which on a ratio's interval has the degrees of freedom that it has now."""
+
 
 @dataclass(frozen=True)
 class RatioBasis:
@@ -127,8 +130,17 @@ def _end_to_end(view: ReportView, claim: RatioClaim, arm: Arm, baseline: Arm) ->
 def older_ratio(view: ReportView, claim: Claim) -> bool:
     """The claim is a ratio that a rule set before 3 wrote: a median with a bootstrap interval. It is made anew by
     `k3 gate conclude`, and until then it is not the figure that is judged."""
-    older = view.report.gate is not None and view.report.gate.rule_set < GEOMETRIC_SINCE
-    return older and claim.metric in (*RATIOS, "null_ratio")
+    return _judged_before(view, GEOMETRIC_SINCE) and claim.metric in (*RATIOS, "null_ratio")
+
+
+def older_intervals(view: ReportView) -> bool:
+    """A rule set before 6 made the report's intervals: narrower ones where processes show. `k3 gate conclude` makes
+    them anew, and until then they are not those that are judged."""
+    return _judged_before(view, INTERVALS_SINCE)
+
+
+def _judged_before(view: ReportView, rule_set: int) -> bool:
+    return view.report.gate is not None and view.report.gate.rule_set < rule_set
 
 
 def _share(found: Share | None) -> ClaimFigures | None:

@@ -5,11 +5,19 @@ The unit is the logarithm of a prompt's ratio in one process (the median of its 
 and processes from the runs that could be made: both vary at random, and every group is run in every process. So the
 variance of the mean is that of a two-way crossed random-effects model (Searle, Casella, McCulloch 1992, chapter 4),
 
-    V = (MS_groups + max(0, MS_processes - MS_rest)) / (G P),
+    V = (max(MS_groups, MS_rest) + MS_processes - MS_rest) / (G P)   where processes show: MS_processes > MS_rest,
+    V = MS_groups / (G P)                                            where they do not,
 
-and the interval is Student's t with the degrees of freedom of Satterthwaite (1946) for the two terms. With one
-process, V is the variance of the groups' means over G, and the interval is the plain t interval over groups; what
-another process would say is then not in it. Exact and seedless; `scripts/method.py` simulates it.
+and the interval is Student's t. Where processes do not show it is the plain t interval over groups, of G - 1 degrees of
+freedom; where they do, they are those that Satterthwaite (1946) gives a sum of mean squares,
+
+    (V G P)^2 / (MS_groups^2 / (G - 1) + MS_processes^2 / (P - 1) + MS_rest^2 / ((G - 1) (P - 1))).
+
+That is too few for a difference that is near 0 (Gaylor and Hopper 1969), so they are never fewer than min(G, P) - 1,
+the number that is used for errors clustered both ways (Cameron, Gelbach, Miller 2011).
+
+With one process, V is the variance of the groups' means over G; what another process would say is then not in it.
+Exact and seedless; `scripts/method.py` simulates it.
 
 More processes narrow it as far as processes and noise made it wide. What is left, (MS_groups - MS_rest) / (G P), is how
 much groups differ, and only more of them narrow that.
@@ -172,13 +180,13 @@ def _variance(table: Sequence[Sequence[float]]) -> tuple[float, float, float | N
         )
         / rest_df
     )
-    extra = max(0.0, of_processes - of_rest)
-    total = of_groups + extra
-    if total == 0:
-        return 0.0, groups - 1, 0.0
-    spread = of_groups**2 / (groups - 1) + extra**2 / (processes - 1)
     cells = groups * processes
-    return total / cells, total**2 / spread, max(0.0, of_groups - of_rest) / cells
+    only_of_groups = max(0.0, of_groups - of_rest) / cells
+    if of_processes <= of_rest:  # processes do not show
+        return of_groups / cells, groups - 1, only_of_groups
+    total = max(of_groups, of_rest) + of_processes - of_rest
+    spread = of_groups**2 / (groups - 1) + of_processes**2 / (processes - 1) + of_rest**2 / rest_df
+    return total / cells, max(total**2 / spread, min(groups, processes) - 1), only_of_groups
 
 
 def _mean(values: Sequence[float]) -> float:

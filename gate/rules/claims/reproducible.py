@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gate.claims.recompute import ClaimFigures, RatioBasis, older_ratio, recompute
+from gate.claims.recompute import ClaimFigures, RatioBasis, older_intervals, older_ratio, recompute
 from gate.figures.estimators import acceptances, derived_rate, rate, ratios
 from gate.figures.replay.confirmed import ReplayBasis
 from gate.rulebook.registry import evidence_rule
@@ -39,6 +39,9 @@ STATED_ROUNDING = Threshold(
     meaning="Within it an imported ratio or share equals the derived one.",
     source="they are printed with three decimals",
 )
+
+OF_THE_INTERVAL = ("interval.low", "interval.high", "p")
+"""Figures of a ratio that follow from the degrees of freedom of its interval."""
 
 FIGURE_ROUNDING = Threshold(
     "FIGURE_ROUNDING",
@@ -89,9 +92,7 @@ def _own(view: ReportView, claim: Claim) -> Iterator[Finding]:
         yield _differs(claim, "value", claim.value, "nothing: the rows do not allow it")
         return
     if older_ratio(view, claim):
-        message = f"{one_line(claim.name, 120)}: was written by an older rule set; `k3 gate conclude` makes it anew"
-        found, allowed = f"{claim.value:.6g}", f"{figures.value:.6g}"
-        yield Finding(message, claim.arm, None, "claims.value", found, allowed, claim.name, "withheld")
+        yield _older(claim, "value", claim.value, figures.value)
         return
     if claim.metric == "kv_codec_worthwhile" and figures.codec is not None and claim.verdict != figures.codec.verdict:
         message = f"{one_line(claim.name, 120)}: the verdict is stated as {claim.verdict}, the rows give "
@@ -102,10 +103,20 @@ def _own(view: ReportView, claim: Claim) -> Iterator[Finding]:
         )  # fmt: skip
         return
     stated, derived = _figures_of(claim), _parts(figures, claim)
+    remade = OF_THE_INTERVAL if older_intervals(view) and claim.metric in (*RATIOS, "null_ratio") else ()
     for field in dict.fromkeys((*stated, *derived)):
         ours, theirs = derived.get(field), stated.get(field)
-        if ours is None or theirs is None or not _equal(theirs, ours, FIGURE_TOLERANCE.value, FIGURE_ROUNDING.value):
+        if ours is None or theirs is None:
             yield _differs(claim, field, theirs, "nothing" if ours is None else f"{ours:.9g}")
+        elif not _equal(theirs, ours, FIGURE_TOLERANCE.value, FIGURE_ROUNDING.value):
+            older = field in remade
+            yield _older(claim, field, theirs, ours) if older else _differs(claim, field, theirs, f"{ours:.9g}")
+
+
+def _older(claim: Claim, field: str, stated: float, ours: float) -> Finding:
+    message = f"{one_line(claim.name, 120)}: was written by an older rule set; `k3 gate conclude` makes it anew"
+    found, allowed = f"{stated:.6g}", f"{ours:.6g}"
+    return Finding(message, claim.arm, None, f"claims.{field}", found, allowed, claim.name, "withheld")
 
 
 def _figures_of(claim: Claim) -> dict[str, float]:

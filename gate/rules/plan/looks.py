@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gate.claims.looks import look_after
+from gate.claims.recompute import older_intervals
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
@@ -58,6 +60,10 @@ def looks_contradicted(view: ReportView) -> Iterator[Finding]:
 
 def _unlike(view: ReportView, stopping: Stopping, look: Look) -> Iterator[Finding]:
     derived = look_after(view.report, stopping, look.processes)
+    if older_intervals(view) and not _same(look.width, derived.width):
+        message = f"after {look.processes} processes: the interval of an older rule set decided; measure again"
+        yield replace(_finding(message, _shown(look.width), _shown(derived.width)), severity="withheld")
+        return
     for name in ("width", "least", "seconds"):
         stated, ours = getattr(look, name), getattr(derived, name)
         if not _same(stated, ours):

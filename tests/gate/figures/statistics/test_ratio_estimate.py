@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -55,6 +56,70 @@ def test_turning_the_ratio_round_turns_the_interval_round(table: list[tuple[floa
     ours, theirs = found(cells), found([cell._replace(ratio=1 / cell.ratio) for cell in cells])
     assert theirs.value == pytest.approx(1 / ours.value)
     assert (theirs.low, theirs.high) == pytest.approx((1 / ours.high, 1 / ours.low))
+
+
+def crossed(groups: int, shifts: Sequence[float], noise: Sequence[Sequence[float]]) -> list[PairedRepeat]:
+    """Log ratios: what a process adds to all groups, and what is left."""
+    cells = [(g, p, shift + noise[g][p]) for g in range(groups) for p, shift in enumerate(shifts)]
+    return [PairedRepeat(str(g), g, p, math.exp(log)) for g, p, log in cells]
+
+
+def test_degrees_of_freedom_are_those_of_satterthwaite() -> None:
+    """Three mean squares, written out from the two-way table; scipy's quantile."""
+    table = [[0.10, 0.16, 0.05], [0.12, 0.20, 0.09], [0.31, 0.33, 0.24], [0.02, 0.08, -0.03], [0.15, 0.25, 0.12]]
+    groups, processes, mean = 5, 3, sum(map(sum, table)) / 15
+    rows, columns = [sum(row) / 3 for row in table], [sum(column) / 5 for column in zip(*table, strict=True)]
+    of_groups = 3 * sum((row - mean) ** 2 for row in rows) / 4
+    of_processes = 5 * sum((column - mean) ** 2 for column in columns) / 2
+    of_rest = sum((table[g][p] - rows[g] - columns[p] + mean) ** 2 for g in range(5) for p in range(3)) / 8
+    assert of_processes > of_rest
+    total = of_groups + of_processes - of_rest
+    df = total**2 / (of_groups**2 / 4 + of_processes**2 / 2 + of_rest**2 / 8)
+    estimate = found(crossed(groups, [0.0] * processes, table))
+    assert (estimate.error, estimate.df) == pytest.approx((math.sqrt(total / 15), df))
+    half = stats.t.ppf(0.975, df) * math.sqrt(total / 15)
+    assert (math.log(estimate.low), math.log(estimate.high)) == pytest.approx((mean - half, mean + half))
+
+
+def test_processes_that_do_not_show_leave_the_t_interval_over_groups() -> None:
+    """A process that gains on one group what it loses on another is no better or worse."""
+    noise = [[0.1 * g + 0.01 * (-1) ** (g + p) for p in range(2)] for g in range(6)]
+    estimate = found(crossed(6, [0.0, 0.0], noise))
+    low, high = stats.ttest_1samp([sum(row) / 2 for row in noise], 0).confidence_interval(0.95)
+    assert estimate.df == 5
+    assert (math.log(estimate.low), math.log(estimate.high)) == pytest.approx((low, high))
+
+
+def test_groups_that_do_not_show_leave_the_t_interval_over_processes() -> None:
+    """A difference of mean squares near 0 once had 0.02 degrees of freedom, and an interval from 1e-6 to 1e6."""
+    noise = [[0.02 * ((2 * g + p) % 3 - 1) for p in range(3)] for g in range(6)]
+    shifts = [0.0, 0.02, -0.02]
+    estimate = found(crossed(6, shifts, noise))
+    columns = [shift + sum(row[p] for row in noise) / 6 for p, shift in enumerate(shifts)]
+    low, high = stats.ttest_1samp(columns, 0).confidence_interval(0.95)
+    assert estimate.df == 2
+    assert (math.log(estimate.low), math.log(estimate.high)) == pytest.approx((low, high))
+
+
+@given(st.lists(st.tuples(ratios, ratios, ratios), min_size=2, max_size=9))
+def test_degrees_of_freedom_lie_between_those_of_the_fewer_and_those_of_all(table: list[tuple[float, ...]]) -> None:
+    cells = [PairedRepeat(str(g), g, p, value) for g, row in enumerate(table) for p, value in enumerate(row)]
+    assert min(len(table), 3) - 1 <= found(cells).df <= len(table) * 3 - 1
+
+
+@pytest.mark.parametrize(
+    ("groups", "prompts", "shifts"),
+    [(6, 0.02, 0.05), (12, 0.02, 0.05), (20, 0.02, 0.05), (8, 0.1, 0.05), (12, 0.1, 0.0)],
+)
+def test_the_interval_holds_the_truth_in_95_of_100_reports(groups: int, prompts: float, shifts: float) -> None:
+    """Three processes, where they differ more than prompts, less, and not at all; noise of 7 %. It was 0.89 to 0.92 in
+    the first three. With 1,500 reports the share is off by 0.006."""
+    draw, held, reports = random.Random(f"{groups} {prompts} {shifts}"), 0, 1500
+    for _ in range(reports):
+        own = [draw.gauss(0, prompts) for _ in range(groups)]
+        noise = [[one + draw.gauss(0, 0.07) for _ in range(3)] for one in own]
+        held += found(crossed(groups, [draw.gauss(0, shifts) for _ in range(3)], noise)).contains(1.0)
+    assert 0.93 <= held / reports <= 0.97
 
 
 def test_two_processes_that_disagree_widen_the_interval_by_far() -> None:

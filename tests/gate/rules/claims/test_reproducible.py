@@ -1,8 +1,10 @@
 import pytest
 
 from gate.claims.propose import propose
+from gate.judging.rule_set import RULE_SET
 from reports.records.claims import Interval
 from reports.records.measurement import StatedRate
+from reports.records.verdict import GateBlock
 from reports.report import Imported
 from tests.gate.asking import ask
 from tests.gate.edits import edit_arm, set_claim, set_first_row
@@ -57,6 +59,22 @@ def test_only_the_last_digits_may_differ(factor):
 )
 def test_every_number_of_a_claim_is_derived_again(name, changes, field):
     assert field in fields(set_claim(CODE, name, **changes))
+
+
+@pytest.mark.parametrize(("rule_set", "severity"), [(5, "withheld"), (RULE_SET, None)])
+def test_an_interval_of_an_older_rule_set_is_to_be_made_anew_and_not_forged(rule_set, severity):
+    ours = claim(SPEEDUP).interval
+    older = set_claim(CODE, SPEEDUP, interval=ours.replace(high=ours.high * 0.99))
+    older = older.replace(gate=GateBlock(rule_set=rule_set, verdict="admissible"))
+    (finding,) = ask("CLAIM_NOT_REPRODUCIBLE", older)
+    assert finding.severity == severity
+    assert ("k3 gate conclude" in finding.message) is (rule_set == 5)
+
+
+def test_a_value_of_an_older_rule_set_is_held_to_the_rows():
+    """Only the interval was another: the ratio is what it was."""
+    older = set_claim(CODE, SPEEDUP, value=2.58).replace(gate=GateBlock(rule_set=5, verdict="admissible"))
+    assert [finding.severity for finding in ask("CLAIM_NOT_REPRODUCIBLE", older)] == [None]
 
 
 class TestImports:

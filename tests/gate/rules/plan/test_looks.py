@@ -2,7 +2,9 @@
 
 import pytest
 
+from gate.judging.rule_set import RULE_SET
 from reports.records.plan import Stopping
+from reports.records.verdict import GateBlock
 from tests.gate.asking import ask
 from tests.gate.cases.bases import looked_at
 from tests.gate.edits import set_plan
@@ -49,6 +51,14 @@ def test_looks_are_those_that_the_plan_declares(changes, shown):
 def test_what_a_look_saw_is_derived_from_the_rows(name):
     edited = getattr(LOOKED.plan.stopping.looks[0], name) + 0.001
     assert found(edited_look(0, **{name: edited})) == [f"{edited:.6g}"]
+
+
+@pytest.mark.parametrize(("rule_set", "severity"), [(5, "withheld"), (RULE_SET, None)])
+def test_the_looks_of_an_older_rule_set_are_not_called_forged(rule_set, severity):
+    """Its intervals were others, so no look of it can be derived again; nor is it believed."""
+    judged = edited_look(0, width=LOOKED.plan.stopping.looks[0].width / 2)
+    older = judged.replace(gate=GateBlock(rule_set=rule_set, verdict="admissible"))
+    assert [finding.severity for finding in ask("LOOKS_CONTRADICTED", older)] == [severity]
 
 
 def test_a_run_ends_where_a_look_says_so():
