@@ -1,5 +1,6 @@
 """The `k3` command: wiring only. Every command is a module of harness/commands, imported when it is called."""
 
+import shlex
 import sys
 import traceback
 from typing import Annotated, Any
@@ -273,17 +274,22 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        return int(parser().main(args=arguments, prog_name="k3", standalone_mode=False) or 0)
+        with parser().make_context(
+            "k3", list(arguments)
+        ) as context:  # Typer's own `main` ends an interruption silently
+            return int(context.command.invoke(context) or 0)
+    except typer.Exit as end:
+        return end.exit_code
     except StreamError:
         raise
     except K3Error as error:
         return _complain(str(error), error.exit_code)
     except _USAGE_ERROR as error:
-        return _wrong_usage(error)
+        return _wrong_usage(error, arguments)
     except ModuleNotFoundError as error:
         return _missing_module(error)
-    except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", 130)
+    except KeyboardInterrupt as stop:
+        return _complain(f"interrupted; {stop}" if str(stop) else "interrupted", 130)
     except Exception:
         return _bug()
 
@@ -301,8 +307,9 @@ def _bug() -> int:
     return _complain("this is a bug in K3; please report the lines above", 1)
 
 
-def _wrong_usage(error: Exception) -> int:
-    """One line that names the help of the command that was meant; the help itself where only a group was named."""
+def _wrong_usage(error: Exception, arguments: list[str]) -> int:
+    """One line that names the help of the command that was meant, or what to type where an option is missing; the help
+    itself where only a group was named."""
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
     if context is not None and message == "Missing command.":
@@ -311,7 +318,17 @@ def _wrong_usage(error: Exception) -> int:
     for said, plain in _PLAINLY.items():
         message = message.replace(said, plain)
     command = context.command_path if context is not None else "k3"
+    missing = getattr(error, "param", None) if message.startswith("Missing option") else None
+    if missing is not None:
+        value = _value_given(arguments, context) or missing.metavar or "VALUE"
+        message = f"{message.rstrip('.')}: type `{command} {missing.opts[0]} {value}`"
     return _complain(f"{message} (see {command} --help)", 64)
+
+
+def _value_given(arguments: list[str], context: Any) -> str | None:
+    """The word after the command's name, which most likely is the value of the option that is missing; none if none."""
+    words = arguments[arguments.index(context.info_name) + 1 :] if context.info_name in arguments else []
+    return shlex.quote(words[0]) if words and not words[0].startswith("-") else None
 
 
 def _complain(message: str, code: int) -> int:

@@ -7,6 +7,10 @@ class K3Error(Exception):
     exit_code = 3
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, or a polite kill, where something is to be said of it: what is kept, and how to go on."""
+
+
 class UsageError(K3Error):
     """Wrong usage: an unknown name, a value of the wrong type or out of range."""
 

@@ -66,6 +66,12 @@ class Plan:
         """The preset after overrides."""
         return self.loaded.preset
 
+    @property
+    def title(self) -> str:
+        """The preset's title, and what was changed of what it tells."""
+        changed = ", ".join(self.loaded.overrides)
+        return f"{self.preset.title} (with {changed})" if changed else self.preset.title
+
     def planned(self) -> tuple[PlannedArm, ...]:
         """What would be run, an arm a line; nothing where the settings say it all."""
         return ()

@@ -133,3 +133,19 @@ def test_a_value_out_of_range_names_its_flag(
     assert err.startswith(said)
     assert err.count("\n") == 1
     assert "more" not in err or "--lines" in arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed"),
+    [
+        (["eval", "demo"], "k3 eval --preset demo"),
+        (["eval"], "k3 eval --preset NAME"),
+        (["eval", "--json"], "k3 eval --preset NAME"),
+        (["eval", "my preset.toml"], "k3 eval --preset 'my preset.toml'"),
+    ],
+)
+def test_who_leaves_out_an_option_is_told_what_to_type(
+    arguments: list[str], typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 64
+    assert capsys.readouterr().err == f"k3: Missing option '--preset': type `{typed}` (see k3 eval --help)\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.base.errors import CannotRunError, OutputError
+from harness.base.errors import CannotRunError, Interrupted, OutputError
 from harness.commands.review.claims import ClaimLine, claim_lines, markdown_table, print_claims
 from harness.commands.review.plan import missing, print_plan
 from harness.commands.run.options import Dry, Json
@@ -57,8 +57,8 @@ def command(
     try:
         records = review.run()
     except KeyboardInterrupt:
-        say(f"k3: interrupted; finished steps are kept in {place}, and the same command goes on from there")
-        raise
+        kept = f"finished steps are kept in {place}, and the same command goes on from there"
+        raise Interrupted(kept) from None
     judged = _write(review.folder)
     raise typer.Exit(_conclude(chosen, review.folder, records, judged, json_output))
 

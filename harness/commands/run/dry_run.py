@@ -36,7 +36,7 @@ def _document(plan: Plan, needs: tuple[Requirement, ...]) -> dict[str, Any]:
     return {
         "preset": plan.preset.name,
         "kind": plan.preset.kind,
-        "title": plan.preset.title,
+        "title": plan.title,
         "settings": plan.settings(),
         "arms": [asdict(arm) for arm in arms],
         "runs": sum(arm.runs for arm in arms),
@@ -70,7 +70,7 @@ def _print_text(plan: Plan, needs: tuple[Requirement, ...]) -> None:
     from gate.render.tables.drawing import write_table
 
     arms, preset = plan.planned(), plan.preset
-    print(f"preset {preset.name} ({preset.kind}): {preset.title}")
+    print(f"preset {preset.name} ({preset.kind}): {plan.title}")
     print(", ".join(f"{key} {_shown(value)}" for key, value in plan.settings().items()))
     rows = [
         (arm.name, arm.role, arm.engine, arm.prompts, str(arm.repeats), str(arm.runs), arm.settings) for arm in arms

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from harness.base.errors import UsageError
+from harness.base.errors import Interrupted, UsageError
 from harness.base.progress import Progress, bar
 from harness.commands.run.dry_run import print_plans
 from harness.commands.run.options import Dry, Json, Out, Verbose
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 
 def command(
-    preset: Annotated[str, typer.Option("--preset", help="A name of `k3 presets list`, or a TOML file of yours.")],
+    preset: Annotated[
+        str, typer.Option("--preset", metavar="NAME", help="A name of `k3 presets list`, or a TOML file of yours.")
+    ],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a value.")] = None,
     samples: Annotated[int | None, typer.Option("--samples", help="Distinct prompts.")] = None,
     repeats: Annotated[int | None, typer.Option("--repeats", help="Repeats of every prompt in each process.")] = None,
@@ -103,7 +105,7 @@ def _settle(plan: Plan, path: Path) -> "JudgedFile":
     if not settled(plan, path):
         with output_lock(path):
             remove_leftovers(path)
-            with bar(plan.preset.title) as progress:
+            with bar(plan.title) as progress:
                 report = measure(plan, path, progress)
             settle(conclude(report, judge.parity_in(path.parent)), path)
     else:
@@ -112,12 +114,15 @@ def _settle(plan: Plan, path: Path) -> "JudgedFile":
 
 
 def measure(plan: Plan, out: Path, progress: Progress) -> Report:
-    """Run what is left of the plan, as far as its looks say; an interruption says how to go on."""
+    """Run what is left of the plan, as far as its looks say.
+
+    Raises:
+        Interrupted: says what is kept, and how to go on.
+    """
     try:
         return run_rounds(plan, out, progress)
     except KeyboardInterrupt:
         found = read_journal(out)
         kept = measured(found.entries) if found is not None else 0
-        told = f"{kept} rows are kept in {journal_of(out)}; the same command goes on from there"
-        print(f"k3: interrupted, and {told if kept else 'nothing is kept'}", file=sys.stderr)
-        raise
+        told = f"{kept} rows are kept in {journal_of(out)}, and the same command goes on from there"
+        raise Interrupted(told if kept else "nothing is kept") from None

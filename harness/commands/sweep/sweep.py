@@ -12,7 +12,7 @@ from gate.judging.batch import judge_paths
 from gate.judging.judged_file import exit_code, tally
 from gate.judging.rule_set import RULE_SET
 from harness.base.clock import now
-from harness.base.errors import ModelError, OutputError, UsageError
+from harness.base.errors import Interrupted, ModelError, OutputError, UsageError
 from harness.base.file_lock import HeldError, file_lock
 from harness.base.provenance import read_source
 from harness.commands.run.options import Json
@@ -73,8 +73,8 @@ def command(
             say(f"{len(cells)} cells, {len(cells) - len(todo)} of them done, to {folder}")
             failed = _run(todo, folder, client, minutes, patience, None if busy else _quiet()) if todo else {}
     except KeyboardInterrupt:
-        say(f"k3: interrupted; the reports that came are kept in {folder}, and the same command makes the others")
-        raise
+        kept = f"the reports that came are kept in {folder}, and the same command makes the others"
+        raise Interrupted(kept) from None
     except HeldError as error:
         raise OutputError(f"{folder}: another sweep writes there; wait for it, or choose another --out") from error
     _conclude(cells, failed, folder, json_output=json_output)

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.base.errors import Interrupted
+
 
 @contextmanager
 def kept(out: Path) -> Iterator[None]:
@@ -12,8 +14,8 @@ def kept(out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print_line(f"k3: what was made for {out} so far is kept; the same command goes on from there")
-        raise
+        kept_so_far = f"what was made for {out} so far is kept, and the same command goes on from there"
+        raise Interrupted(kept_so_far) from None
 
 
 def print_line(text: str) -> None:

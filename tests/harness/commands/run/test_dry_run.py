@@ -170,3 +170,9 @@ def test_a_plan_has_the_runs_of_its_schedule() -> None:
     plan = plan_of(load_preset("demo", ["samples=4", "repeats=3"]))
     assert isinstance(plan, RunPlan)
     assert sum(arm.runs for arm in plan.planned()) == len(plan.runs())
+
+
+def test_a_plan_tells_what_was_changed_of_what_its_title_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["eval", "--preset", "code-tiny", "--set", "model=smollm2-135m", "--samples", "6", "--plan"]) in (0, 3)
+    title = capsys.readouterr().out.splitlines()[0]
+    assert title.endswith("with K3's own tiny model (with model=smollm2-135m, samples=6)")

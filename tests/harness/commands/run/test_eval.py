@@ -134,7 +134,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     out = tmp_path / "r.json"
     stopped = killed(9, kill, arguments(model, out, *TWICE))
     assert stopped.returncode == 130
-    assert "k3: interrupted, and 4 rows are kept in" in stopped.stderr
+    assert "k3: interrupted; 4 rows are kept in" in stopped.stderr
+    assert stopped.stderr.count("interrupted") == 1
     assert "the same command goes on from there" in stopped.stderr
     assert os.listdir(tmp_path) == ["r.json.rows"]
     before = kept(out)
@@ -179,7 +180,7 @@ def test_a_run_killed_again_and_again_ends_as_if_nothing_had_happened(
 def test_a_run_interrupted_before_its_first_row_leaves_nothing(model: Path, tmp_path: Path) -> None:
     stopped = killed(2, signal.SIGINT, arguments(model, tmp_path / "r.json"))
     assert stopped.returncode == 130
-    assert "k3: interrupted, and nothing is kept" in stopped.stderr
+    assert "k3: interrupted; nothing is kept" in stopped.stderr
     assert os.listdir(tmp_path) == []
 
 

@@ -192,7 +192,7 @@ def test_an_interrupted_run_leaves_nothing(model: Path, drafter: Path, tmp_path:
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate()
     assert process.returncode == 130
-    assert said.splitlines()[-1] == "k3: interrupted, and nothing is kept"
+    assert said.splitlines()[-1] == "k3: interrupted; nothing is kept"
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
 
 
