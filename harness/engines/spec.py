@@ -40,10 +40,20 @@ EngineName = Annotated[str, one_of("engine", ENGINES, REMOTE)]
 
 
 class RemoteSpec(Record):
-    """Where a server of the session protocol is, and the file (mode 600) with its token."""
+    """Where a server of the session protocol is, the file (mode 600) with its token, and PEM files for (m)TLS."""
 
     address: str = Field(min_length=3, max_length=300, description="HOST:PORT")
     token_file: str | None = Field(None, max_length=1000)
+    tls_ca: str | None = Field(None, max_length=1000, description="Who signs the server's certificate")
+    tls_key: str | None = Field(None, max_length=1000, description="This client's key, where the server wants proof")
+    tls_certificate: str | None = Field(None, max_length=1000, description="The certificate of that key")
+    timeout_s: float = Field(600.0, gt=0, le=86400, description="Of a call: an append, or a whole generation")
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if (self.tls_key is None) != (self.tls_certificate is None) or (self.tls_key and not self.tls_ca):
+            raise ValueError("tls_key and tls_certificate come together, and with tls_ca")
+        return self
 
 
 class HttpSpec(Record):

@@ -12,6 +12,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from harness.base.errors import CannotRunError, UsageError
+from harness.engines.remote.credentials import read_pem, tls_context
 from harness.engines.remote.stub import SERVICE
 from harness.remote.service import SessionService
 from harness.remote.servicer import Servicer, handlers
@@ -24,20 +25,15 @@ SPARE_THREADS = 32
 
 @dataclass(frozen=True)
 class Access:
-    """Who may call: whoever has the token, or a certificate of the authority that `client_ca` names (mTLS).
+    """Who may call: whoever has the token, and a certificate of the authority that `client_ca` names (mTLS).
 
-    `key`, `certificate` and `client_ca` are PEM files, all three or none.
+    `key` and `certificate` are PEM files of the server's own, both or none; with them the connection is TLS.
     """
 
     token: str | None = None
     key: Path | None = None
     certificate: Path | None = None
     client_ca: Path | None = None
-
-    @property
-    def tls(self) -> bool:
-        """Whether the server proves who it is, and its clients, too."""
-        return self.key is not None
 
 
 def check_address(address: str, access: Access) -> None:
@@ -49,11 +45,12 @@ def check_address(address: str, access: Access) -> None:
     host, colon, port = address.rpartition(":")
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
         raise UsageError(f"--address {address!r}: give HOST:PORT, for example 127.0.0.1:50051 (port 0: any free one)")
-    given = (access.key, access.certificate, access.client_ca)
-    if any(given) and not all(given):
-        raise UsageError("--tls-key, --tls-certificate and --tls-client-ca come together: mTLS needs all three")
-    if host not in LOOPBACK and access.token is None and not access.tls:
-        raise UsageError(f"--address {address}: others reach it; give --token-file or the three --tls options")
+    if (access.key is None) != (access.certificate is None):
+        raise UsageError("--tls-key and --tls-certificate come together: TLS needs both")
+    if access.client_ca is not None and access.key is None:
+        raise UsageError("--tls-client-ca needs --tls-key and --tls-certificate: mTLS is of both sides")
+    if host not in LOOPBACK and access.token is None and access.client_ca is None:
+        raise UsageError(f"--address {address}: others reach it; give --token-file or --tls-client-ca")
 
 
 @contextmanager
@@ -96,18 +93,23 @@ def serving(service: SessionService, address: str, access: Access | None = None)
 def _listen(server: grpc.Server, address: str, access: Access) -> int:
     """The port that the server got."""
     try:
-        if access.key is not None and access.certificate is not None and access.client_ca is not None:
-            pair = (access.key.read_bytes(), access.certificate.read_bytes())
-            authority = access.client_ca.read_bytes()
-            secure = grpc.ssl_server_credentials([pair], authority, require_client_auth=True)
-            port = server.add_secure_port(address, secure)
-        else:
-            port = server.add_insecure_port(address)
-    except (OSError, RuntimeError) as error:
-        raise CannotRunError(f"{address}: cannot listen there: {' '.join(str(error).split())[:200]}") from error
+        proof = _proof(access)
+        port = server.add_insecure_port(address) if proof is None else server.add_secure_port(address, proof)
+    except RuntimeError as error:
+        raise CannotRunError(f"--address {address}: cannot listen there; is it taken?") from error
     if port == 0:
-        raise CannotRunError(f"{address}: cannot listen there; is it taken?")
+        raise CannotRunError(f"--address {address}: cannot listen there; is it taken?")
     return port
+
+
+def _proof(access: Access) -> grpc.ServerCredentials | None:
+    """What the server proves itself by, and its clients, where it has an authority for them; none without TLS."""
+    if access.key is None or access.certificate is None:
+        return None
+    tls_context(access.client_ca, access.key, access.certificate)
+    pair = (read_pem(access.key), read_pem(access.certificate))
+    authority = read_pem(access.client_ca) if access.client_ca is not None else None
+    return grpc.ssl_server_credentials([pair], authority, require_client_auth=authority is not None)
 
 
 class TokenCheck(grpc.ServerInterceptor):

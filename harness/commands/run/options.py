@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from harness.base.nearest import unknown
+from reports.plugins.vocabulary import Vocabulary
 
 Model = Annotated[str, typer.Option("--model", help="A name of `k3 models list`, a folder, ${ENV:VAR} or a hub id.")]
 Samples = Annotated[int, typer.Option("--samples", help="Distinct prompts.")]
@@ -26,7 +27,8 @@ def choice(words: Collection[str], told: str, *flags: str) -> Any:
 
     def check(value: str | None) -> str | None:
         if value is not None and value not in words:
-            raise typer.BadParameter(unknown("value", value, words))
+            problem = words.problem(value) if isinstance(words, Vocabulary) else None
+            raise typer.BadParameter(problem or unknown("value", value, words))
         return value
 
     return typer.Option(*flags, metavar=f"[{'|'.join(words)}]", help=told, callback=check)

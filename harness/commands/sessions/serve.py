@@ -43,11 +43,11 @@ def command(
     graph: DraftGraph = "two_phase",
     address: Annotated[str, typer.Option(help="HOST:PORT to listen at; port 0 takes any free one.")] = LOOPBACK,
     token_file: Annotated[Path | None, typer.Option(help="A file (mode 600) with the token that calls need.")] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option(help="The server's key, PEM; the three --tls options are mTLS.")
+    tls_key: Annotated[Path | None, typer.Option(help="The server's key, PEM; with it calls are encrypted.")] = None,
+    tls_certificate: Annotated[Path | None, typer.Option(help="The certificate of that key, PEM.")] = None,
+    tls_client_ca: Annotated[
+        Path | None, typer.Option(help="Who signs certificates of clients, PEM; others may not call (mTLS).")
     ] = None,
-    tls_certificate: Annotated[Path | None, typer.Option(help="The server's certificate, PEM.")] = None,
-    tls_client_ca: Annotated[Path | None, typer.Option(help="Who signs certificates of clients, PEM.")] = None,
     sessions: Annotated[int, typer.Option(min=1, max=4096, help="Open at once.")] = 64,
     history: Annotated[int, typer.Option(min=1, max=4_194_304, help="Longest history, in tokens.")] = 131_072,
     idle: Annotated[int, typer.Option(min=1, help="Seconds after which a session nobody calls is closed.")] = 900,

@@ -1,14 +1,16 @@
 """`k3 smoke`: ten steps against a server that it starts, or that is there, and a report of them."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 
 from harness.base.clock import utc_now
+from harness.base.errors import CannotRunError, UsageError
 from harness.commands.run.options import BlockSize, Json, Model, Out, Verbose, choice
 from harness.commands.sessions.options import (
+    OF_ENGINE,
     Drafter,
     DrafterModel,
     DraftGraph,
@@ -19,19 +21,23 @@ from harness.commands.sessions.options import (
     Sink,
     Window,
     load_engine,
+    refuse_given,
     served_settings,
 )
 from harness.commands.sessions.settle import place_for, settle_conduct, stamped
 from harness.commands.trust_option import TrustCode
+from harness.engines.spec import RemoteSpec
 from harness.fetching.progress import say
 from reports.engines import ENGINES, INCREMENTAL
 from reports.report import Report
 from reports.restorations import RESTORATIONS
 
 DEADLINE_S = 600.0
+OF_ADDRESS = ("token_file", "tls_ca", "tls_key", "tls_certificate")
 
 
 def command(
+    context: typer.Context,
     model: Model = "k3-tiny",
     engine: EngineOption = INCREMENTAL.name,
     restoration: Annotated[
@@ -49,20 +55,44 @@ def command(
     address: Annotated[
         str | None, typer.Option(help="HOST:PORT of a server that is there; else one is started.")
     ] = None,
-    token_file: Annotated[Path | None, typer.Option(help="A file (mode 600) with the token of that server.")] = None,
+    token_file: Annotated[str | None, typer.Option(help="A file (mode 600) with the token of that server.")] = None,
+    tls_ca: Annotated[str | None, typer.Option(help="Who signs that server's certificate, PEM.")] = None,
+    tls_key: Annotated[
+        str | None, typer.Option(help="A key of ours, PEM, where that server wants proof (mTLS).")
+    ] = None,
+    tls_certificate: Annotated[str | None, typer.Option(help="The certificate of that key, PEM.")] = None,
     out: Out = None,
     json_output: Json = False,
     verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
     """Take a server through the ten steps of the session protocol, and write a runtime_smoke report."""
+    if address is not None:
+        refuse_given(context, OF_ENGINE, "the server at --address decides that; leave it out")
+        there = _spec(address, token_file, tls_ca, tls_key, tls_certificate)
+        place = place_for("smoke-address", out)
+        settle_conduct(_of_address(there), place, json_output=json_output, verbose=verbose)
+    refuse_given(context, OF_ADDRESS, "for a server at --address; the one that is started here listens to this command")
     mode = restoration or ("ablate" if engine == INCREMENTAL.name else "none")
     named = served_settings(
         model, engine, mode, f_theta, exact_layers, sink, window, drafter, drafter_model, block_size, graph
     )
-    place = place_for(f"smoke-{engine}" if address is None else "smoke-address", out)
-    report = _of_own_server(named) if address is None else _of_address(address, token_file)
-    settle_conduct(report, place, json_output=json_output, verbose=verbose)
+    place = place_for(f"smoke-{engine}", out)
+    settle_conduct(_of_own_server(named), place, json_output=json_output, verbose=verbose)
+
+
+def _spec(address: str, token_file: str | None, ca: str | None, key: str | None, certificate: str | None) -> RemoteSpec:
+    """The server that the options name.
+
+    Raises:
+        UsageError: it is no address, or half of what TLS takes.
+    """
+    if (key is None) != (certificate is None) or (key is not None and ca is None):
+        raise UsageError("--tls-key and --tls-certificate come together, and with --tls-ca")
+    try:
+        return RemoteSpec(address=address, token_file=token_file, tls_ca=ca, tls_key=key, tls_certificate=certificate)
+    except ValidationError as error:
+        raise UsageError(f"--address {address!r}: give HOST:PORT, for example 127.0.0.1:50051") from error
 
 
 def _of_own_server(named: ServedSettings) -> Report:
@@ -90,22 +120,29 @@ def _of_own_server(named: ServedSettings) -> Report:
         kind="runtime_smoke",
         report_id=stamped(f"smoke-{ENGINES[named.engine].name}"),
         created_at=utc_now(),
-        provenance=read_provenance(loaded.models, loaded.device, loaded.blas, loaded.blas_threads),
+        provenance=read_provenance(loaded.models, loaded.device, loaded.blas, loaded.blas_threads, named.plugins()),
         runtime_smoke=smoke,
     )
 
 
-def _of_address(address: str, token_file: Path | None) -> Report:
-    """Smoke a server that is there. Models, packages and device are what it tells."""
+def _of_address(there: RemoteSpec) -> Report:
+    """Smoke a server that is there. Models, packages and device are what it tells.
+
+    Raises:
+        CannotRunError: it is not there, or does not let us in.
+    """
     from harness.base.provenance import anonymous_argv, read_host, read_source
-    from harness.engines.remote.client import Credentials, SessionClient
-    from harness.engines.remote.token_file import read_token
+    from harness.engines.remote.client import SessionClient
+    from harness.engines.remote.credentials import credentials_of
+    from harness.engines.remote.records import RefusedError
     from harness.remote.smoke import run_smoke
     from reports.records.provenance import Provenance
 
-    token = read_token(token_file) if token_file is not None else None
-    client = SessionClient(address, Credentials(token=token), deadline_s=DEADLINE_S)
-    described = client.describe()
+    client = SessionClient(there.address, credentials_of(there), deadline_s=DEADLINE_S)
+    try:
+        described = client.describe()
+    except RefusedError as error:
+        raise CannotRunError(f"--address {there.address}: {error} ({error.status})") from error
     smoke = run_smoke(client, described, started=False)
     client.close()
     return Report(

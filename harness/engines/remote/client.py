@@ -2,58 +2,50 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import grpc
 
 from harness.engines.remote import messages
 from harness.engines.remote import sessions_pb2 as wire
+from harness.engines.remote.credentials import Credentials
 from harness.engines.remote.description import Described, from_wire
-from harness.engines.remote.records import (
-    STATUSES,
-    Appended,
-    Frame,
-    RefusedError,
-    Sampling,
-    SessionInfo,
-    Status,
-)
+from harness.engines.remote.failures import told_failure
+from harness.engines.remote.records import Appended, Frame, RefusedError, Sampling, SessionInfo
 from harness.engines.remote.stub import SessionsStub
+from harness.engines.spec import is_loopback
 
 LARGEST_MESSAGE = 16 * 2**20
+DESCRIBED_S = 20.0
+"""A server answers the first question at once, whatever it decodes: one that does not is none."""
 GREEDY = Sampling()
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """What a server may want: its token, and PEM files for mTLS, all three or none."""
-
-    token: str | None = None
-    authority: Path | None = None
-    key: Path | None = None
-    certificate: Path | None = None
 
 
 class SessionClient:
     """Calls of one server. Closing it leaves sessions as they are, except those that it holds."""
 
     def __init__(self, address: str, credentials: Credentials | None = None, deadline_s: float | None = None) -> None:
-        """`deadline_s` is of every call but the holding of a session."""
-        given = credentials or Credentials()
-        options = [("grpc.max_receive_message_length", LARGEST_MESSAGE), ("grpc.enable_retries", 0)]
-        if given.authority is not None and given.key is not None and given.certificate is not None:
-            proof = grpc.ssl_channel_credentials(
-                given.authority.read_bytes(), given.key.read_bytes(), given.certificate.read_bytes()
-            )
+        """`deadline_s` is of every call but the holding of a session.
+
+        Raises:
+            CannotRunError: a certificate or key cannot be read.
+        """
+        self._address, self._given, self._deadline_s = address, credentials or Credentials(), deadline_s
+        options = [
+            ("grpc.max_receive_message_length", LARGEST_MESSAGE),
+            ("grpc.enable_retries", 0),
+            ("grpc.enable_http_proxy", int(not is_loopback(address.rpartition(":")[0].strip("[]")))),
+        ]
+        proof = self._given.for_channel()
+        if proof is not None:
             self._channel = grpc.secure_channel(address, proof, options)
         else:
             self._channel = grpc.insecure_channel(address, options)
         self._stub = SessionsStub(self._channel)
-        self._metadata = (("authorization", f"Bearer {given.token}"),) if given.token is not None else ()
-        self._deadline_s = deadline_s
+        token = self._given.token
+        self._metadata = (("authorization", f"Bearer {token}"),) if token is not None else ()
         self._holds: dict[str, Any] = {}
+        self._reached = False
 
     def close(self) -> None:
         """End the connection."""
@@ -63,24 +55,26 @@ class SessionClient:
 
     def describe(self) -> Described:
         """What the server tells of itself."""
-        with _told():
-            message = self._stub.describe(wire.DescribeRequest(), **self._options())
+        least = DESCRIBED_S if self._deadline_s is None else min(DESCRIBED_S, self._deadline_s)
+        with self._told(least):
+            message = self._stub.describe(wire.DescribeRequest(), **self._options(least))
         return from_wire(message)
 
     def create(self, label: str = "", stop_tokens: Sequence[int] = (), hold: bool = False) -> str:
         """A new session; held, it is closed when this client is gone, however it went."""
-        with _told():
+        with self._told():
             request = wire.CreateSessionRequest(label=label, stop_token_ids=stop_tokens)
             name = self._stub.create_session(request, **self._options()).session_id
             if hold:
                 stream = self._stub.hold_session(wire.HoldSessionRequest(session_id=name), metadata=self._metadata)
-                next(stream)
+                if next(stream, None) is None:
+                    raise RefusedError("UNKNOWN", "the server ended the holding of a session before it began")
                 self._holds[name] = stream
         return name
 
     def append(self, name: str, tokens: Sequence[int], deadline_s: float | None = None) -> Appended:
         """Have tokens read."""
-        with _told():
+        with self._told(deadline_s):
             request = wire.AppendTokensRequest(session_id=name, token_ids=tokens)
             return messages.appended_of(self._stub.append_tokens(request, **self._options(deadline_s)))
 
@@ -105,7 +99,7 @@ class SessionClient:
             top_k=sampling.top_k,
             stop_token_ids=stop_tokens,
         )
-        with _told():
+        with self._told(deadline_s):
             stream = self._stub.generate(request, **self._options(deadline_s))
             try:
                 for message in stream:
@@ -118,13 +112,13 @@ class SessionClient:
 
     def info(self, name: str) -> SessionInfo:
         """Where a session stands."""
-        with _told():
+        with self._told():
             request = wire.GetSessionInfoRequest(session_id=name)
             return messages.info_of(self._stub.session_info(request, **self._options()))
 
     def close_session(self, name: str) -> None:
         """Free a session."""
-        with _told():
+        with self._told():
             self._stub.close_session(wire.CloseSessionRequest(session_id=name), **self._options())
         hold = self._holds.pop(name, None)
         if hold is not None:
@@ -133,14 +127,12 @@ class SessionClient:
     def _options(self, deadline_s: float | None = None) -> dict[str, Any]:
         return {"metadata": self._metadata, "timeout": deadline_s if deadline_s is not None else self._deadline_s}
 
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """A status code as the error that carries it."""
-    try:
-        yield
-    except grpc.RpcError as error:
-        code = error.code().name if isinstance(error, grpc.Call) else "UNKNOWN"
-        status: Status = code if code in STATUSES else "UNKNOWN"  # type: ignore[assignment]
-        details = error.details() if isinstance(error, grpc.Call) else None
-        raise RefusedError(status, details or code) from error
+    @contextmanager
+    def _told(self, deadline_s: float | None = None) -> Iterator[None]:
+        """A status code as the error that carries it, in words of ours where gRPC says it in its own."""
+        try:
+            yield
+            self._reached = True
+        except grpc.RpcError as error:
+            within = deadline_s if deadline_s is not None else self._deadline_s
+            raise told_failure(error, self._address, self._given, within, reached=self._reached) from error

@@ -1,16 +1,16 @@
 """The engine `remote`: what another process runs, measured through the session protocol by the client's own clocks."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from harness.base.clock import now
 from harness.base.errors import EngineError
 from harness.engines.base import Block, DecodeLimit, LoadedVerifier, Session, SessionStats
-from harness.engines.remote.client import Credentials, SessionClient
+from harness.engines.remote.client import SessionClient
+from harness.engines.remote.credentials import credentials_of
 from harness.engines.remote.description import Described
 from harness.engines.remote.records import Done, RefusedError, Truncated
-from harness.engines.remote.token_file import read_token
 from harness.engines.spec import RemoteSpec
 from harness.models.folder.digest import weights_digest
 from reports.engines import ENGINES, EngineKind
@@ -42,15 +42,13 @@ class RemoteEngine:
 
         Raises:
             EngineError: it is not there, has no generator, or serves another verifier.
-            CannotRunError: the token cannot be read.
+            CannotRunError: the token or a certificate cannot be read.
         """
-        token = read_token(Path(spec.token_file).expanduser()) if spec.token_file is not None else None
-        self._client = SessionClient(spec.address, Credentials(token=token))
+        self._address = spec.address
+        self._client = SessionClient(spec.address, credentials_of(spec), spec.timeout_s)
         self._open: str | None = None
-        try:
+        with self._calling():
             self._told = self._client.describe()
-        except RefusedError as error:
-            raise EngineError(f"remote.address {spec.address}: {error} ({error.status})") from error
         self.kind = _kind_of(self._told, spec.address)
         _check_verifier(verifier, self._told, spec.address)
 
@@ -75,33 +73,55 @@ class RemoteEngine:
         return ServedBy(protocol=PROTOCOL, device=self._told.device, packages=self._told.packages)
 
     def prefill(self, tokens: Sequence[int]) -> RemoteSession:
-        """A new session with the prompt in it. It ends when the first token has come."""
+        """A new session with the prompt in it. It ends when the first token has come.
+
+        Raises:
+            EngineError: the server refuses, is gone, or does not tell the token.
+        """
         began = now()
-        if self._open is not None:
-            self._client.close_session(self._open)
-        self._open = name = self._client.create("k3", hold=True)
-        done = self._client.append(name, tokens)
+        with self._calling():
+            if self._open is not None:
+                self._client.close_session(self._open)
+            self._open = name = self._client.create("k3", hold=True)
+            done = self._client.append(name, tokens)
         if done.next_token is None:
             raise EngineError("the server does not tell the first token, so its prefill cannot be timed")
         return RemoteSession(name, done.next_token, done.stats, now() - began - done.prefill_s)
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
-        """Blocks after the first token, as they come; their stages and seconds are the server's own."""
-        own, began, decoded, told, first = _own(session), now(), 0.0, 0.0, True
-        for frame in self._client.generate(own.name, limit.max_new_tokens, stop_tokens=list(limit.stop_tokens)):
-            match frame:
-                case Block() if first:
-                    if frame.tokens != (own.first_token,):
-                        raise EngineError(f"the server said {own.first_token} follows, and emitted {frame.tokens}")
-                    first = False
-                case Block():
-                    decoded += frame.seconds
-                    yield frame
-                case Done():
-                    own.stats, told = frame.stats, frame.decode_s
-                case Truncated():
-                    pass
+        """Blocks after the first token, as they come; their stages and seconds are the server's own.
+
+        Raises:
+            EngineError: the server refuses, is gone, or sends other tokens than it was asked for.
+        """
+        own, began, decoded, told, first, room = _own(session), now(), 0.0, 0.0, True, limit.max_new_tokens
+        with self._calling():
+            for frame in self._client.generate(own.name, limit.max_new_tokens, stop_tokens=list(limit.stop_tokens)):
+                if isinstance(frame, Block):
+                    room -= len(frame.tokens)
+                    if room < 0:
+                        raise EngineError(f"the server sent more than the {limit.max_new_tokens} tokens asked for")
+                match frame:
+                    case Block() if first:
+                        if frame.tokens != (own.first_token,):
+                            raise EngineError(f"the server said {own.first_token} follows, and emitted {frame.tokens}")
+                        first = False
+                    case Block():
+                        decoded += frame.seconds
+                        yield frame
+                    case Done():
+                        own.stats, told = frame.stats, frame.decode_s
+                    case Truncated():
+                        pass
         own.decode_s = now() - began - (decoded or told)
+
+    @contextmanager
+    def _calling(self) -> Iterator[None]:
+        """What a call is refused with, as the error of this engine, with the address and the status."""
+        try:
+            yield
+        except RefusedError as error:
+            raise EngineError(f"remote.address {self._address}: {error} ({error.status})") from error
 
     def stats(self, session: Session) -> SessionStats:
         """What the server counted, and what messages took."""

@@ -18,7 +18,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from harness.base.clock import now
 from harness.base.errors import CannotRunError, UsageError
 from harness.engines.base import Block
-from harness.engines.remote.client import Credentials, SessionClient
+from harness.engines.remote.client import SessionClient
+from harness.engines.remote.credentials import Credentials
 from harness.engines.remote.records import Done, RefusedError, Sampling
 from harness.engines.remote.token_file import read_token
 from harness.remote.limits import Limits

@@ -9,6 +9,8 @@ import pytest
 
 from harness.cli import run
 from reports.report import load_report
+from tests.harness.remote.certificates import Authority
+from tests.plugged_in import plugged_in, write_package
 
 ROOT = Path(__file__).resolve().parents[4]
 ONLY_DIRTY = {"DIRTY_TREE"}
@@ -37,13 +39,26 @@ def test_smoke_writes_a_report_of_ten_steps(
     assert run(["smoke", *options, "--out", str(out)]) == 3
 
 
-def test_smoke_of_a_server_that_is_there(tmp_path: Path) -> None:
+def test_smoke_of_a_server_that_is_there_over_mtls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    authority = Authority(tmp_path, "authority")
+    theirs, mine, late = authority.sign("server"), authority.sign("client"), authority.sign("late", expired=True)
     command = [sys.executable, "-m", "harness.cli", "serve", "--address", "127.0.0.1:0", "--json"]
+    command += ["--tls-key", str(theirs.key), "--tls-certificate", str(theirs.certificate)]
+    command += ["--tls-client-ca", str(authority.certificate)]
+    trusting = ["--tls-ca", str(authority.certificate)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout is not None
         address = json.loads(server.stdout.readline())["address"]
         out = tmp_path / "smoke.json"
-        run(["smoke", "--address", address, "--out", str(out)])
+        asked = ["smoke", "--address", address, "--out", str(out)]
+        assert run(asked) == 3
+        assert "the server speaks TLS" in one_line_of(capsys)
+        assert run([*asked, *trusting]) == 3
+        assert "wants a certificate of its client" in one_line_of(capsys)
+        assert run([*asked, *trusting, "--tls-key", str(late.key), "--tls-certificate", str(late.certificate)]) == 3
+        assert "refuses this client's certificate" in one_line_of(capsys)
+        assert not out.exists()
+        run([*asked, *trusting, "--tls-key", str(mine.key), "--tls-certificate", str(mine.certificate)])
         server.terminate()
     report = load_report(out)
     assert codes(out) <= ONLY_DIRTY
@@ -52,9 +67,72 @@ def test_smoke_of_a_server_that_is_there(tmp_path: Path) -> None:
     assert report.claims[0].value == 1.0
 
 
-def test_smoke_without_a_server_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["smoke", "--address", "127.0.0.1:1", "--out", str(tmp_path / "smoke.json")]) == 3
-    assert capsys.readouterr().err.count("\n") == 1
+def one_line_of(capsys: pytest.CaptureFixture[str]) -> str:
+    """All that was said on stderr, which is one line."""
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    return said
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        ([], 3, "--address 127.0.0.1:1: nothing listens there; start `k3 serve`"),
+        (["--engine", "fused", "--window", "32"], 64, "--engine, --window: the server at --address decides that"),
+        (["--trust-code"], 64, "--trust-code: the server at --address decides that"),
+        (["--tls-key", "key.pem"], 64, "--tls-key and --tls-certificate come together, and with --tls-ca"),
+        (["--tls-ca", "none.pem"], 3, "none.pem: cannot be read"),
+        (["--token-file", "none"], 3, "none: no token can be read"),
+    ],
+)
+def test_smoke_of_a_server_that_cannot_be_asked_is_a_line(
+    options: list[str], code: int, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["smoke", "--address", "127.0.0.1:1", "--out", str(tmp_path / "smoke.json"), *options]) == code
+    assert told in one_line_of(capsys)
+
+
+def test_what_is_of_a_server_at_an_address_means_nothing_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["smoke", "--token-file", "token"]) == 64
+    assert "--token-file: for a server at --address" in one_line_of(capsys)
+
+
+APPENDING = """
+from dataclasses import replace
+
+from reports.engines import ORACLE, EngineEntry
+
+ENGINE = EngineEntry(replace(ORACLE, name="appending", decode_loop="their_step"), "their_sessions_engine:Appending")
+"""
+ENGINE = """
+from harness.engines.mlx.engines.ar import ArEngine
+from their_sessions import ENGINE
+
+
+class Appending(ArEngine):
+    kind = ENGINE.kind
+"""
+
+
+def test_smoke_of_an_engine_of_another_package_names_the_package(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_package(tmp_path, "their-sessions", APPENDING, {"engines": {"appending": "ENGINE", "gone": "NOWHERE"}})
+    (tmp_path / "their_sessions_engine.py").write_text(ENGINE)
+    out = tmp_path / "smoke.json"
+    with plugged_in(tmp_path):
+        assert run(["smoke", "--engine", "gone"]) == 64
+        assert "plug-in k3.engines their-sessions:gone 1.2: " in one_line_of(capsys)
+        run(["smoke", "--engine", "appending", "--out", str(out)])
+        report = load_report(out)
+        assert codes(out) <= ONLY_DIRTY
+    assert report.runtime_smoke is not None
+    assert (report.runtime_smoke.engine, report.runtime_smoke.decode_loop) == ("appending", "their_step")
+    (plugin,) = report.provenance.plugins or ()
+    assert (plugin.name, plugin.distribution, plugin.version) == ("appending", "their-sessions", "1.2")
+    assert report.claims[0].value == 1.0
+    for name in ("their_sessions", "their_sessions_engine"):
+        sys.modules.pop(name, None)
 
 
 def test_tests_turns_results_into_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from harness.cli import run
 from harness.engines.base import Block
-from harness.engines.remote.client import Credentials, SessionClient
+from harness.engines.remote.client import SessionClient
+from harness.engines.remote.credentials import Credentials
 from harness.engines.remote.records import RefusedError
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -45,12 +46,20 @@ def test_serve_serves_until_it_is_interrupted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--engine", "fused"], "needs a drafter"),
-        (["--engine", "ar", "--restoration", "identity"], "restores nothing"),
-        (["--engine", "mlx-lm-speculative"], "incremental"),
-        (["--window", "0"], "window"),
+        (["--engine", "fused"], "--drafter: engine fused needs a drafter"),
+        (["--engine", "ar", "--restoration", "identity"], "--restoration: engine ar restores nothing"),
+        (
+            ["--engine", "mlx-lm-speculative", "--drafter", "ngram"],
+            "--engine mlx-lm-speculative: its sessions take one",
+        ),
+        (["--engine", "http"], "--engine http: its sessions take one prompt"),
+        (["--window", "0"], "--window 0: "),
+        (["--engine", "fused", "--drafter", "ngram", "--block-size", "1"], "--block-size 1: "),
+        (["--engine", "fused", "--drafter", "dflash", "--drafter-model", ""], "--drafter-model"),
+        (["--restoration", "f_theta"], "--f-theta"),
         (["--address", "0.0.0.0:50051"], "--token-file"),
-        (["--tls-key", "key.pem"], "--tls-client-ca"),
+        (["--tls-key", "key.pem"], "--tls-key and --tls-certificate come together"),
+        (["--tls-client-ca", "ca.pem"], "--tls-client-ca needs --tls-key"),
         (["--drafter", "dflash", "--engine", "fused"], "--drafter-model"),
     ],
 )
