@@ -6,8 +6,8 @@
 Standard library only: the vocabularies of engines and drafters ask here for names that they do not know.
 """
 
-import hashlib
 import importlib
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Group = Literal["engines", "drafters", "workloads", "importers", "rules"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 PREFIX = "k3."
 LONGEST_MESSAGE = 300
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
 
 T = TypeVar("T")
 
@@ -55,6 +55,8 @@ class Plugin:
 
         Nothing is imported. Weights that lie in the package are part of it.
         """
+        import hashlib
+
         found = find_spec(self.module)
         if found is None:
             return None
@@ -135,14 +137,21 @@ def _found() -> Iterator[Plugin]:
                     yield Plugin(group, point.name, point.value, name, distribution.version)
 
 
-def _entry_files(place: str) -> Iterator[Path]:
-    """The files with entry points of what is installed in a folder of the path."""
-    return Path(place).glob("*-info/entry_points.txt")
-
-
-def _names_ours(file: Path) -> bool:
+def _entry_files(place: str) -> Iterator[str]:
+    """Where the entry points of what is installed in a folder of the path would stand."""
     try:
-        return f"[{PREFIX}".encode() in file.read_bytes()
+        names = os.listdir(place or ".")
+    except OSError:  # an archive, or a folder that is not there
+        return
+    for name in names:
+        if name.endswith("-info"):
+            yield os.path.join(place, name, "entry_points.txt")
+
+
+def _names_ours(file: str) -> bool:
+    try:
+        with open(file, "rb") as points:
+            return f"[{PREFIX}".encode() in points.read()
     except OSError:
         return False
 
@@ -176,6 +185,6 @@ def installed(group: Group, plugin_id: str) -> bool:
 
 def name_fault(plugin: Plugin) -> str | None:
     """Why the plug-in's name can be none; none if it can."""
-    if _NAME.fullmatch(plugin.name):
+    if re.fullmatch(_NAME, plugin.name):
         return None
     return "a name is of lower-case letters, digits, - and _, 40 at most"

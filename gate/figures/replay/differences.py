@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -103,5 +102,7 @@ def _same(original: Any, replayed: Any) -> bool:
 
 
 def _short(value: Any) -> str:
+    import json
+
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}..."

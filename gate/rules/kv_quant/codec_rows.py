@@ -121,7 +121,7 @@ def _impossible(row: CodecSample) -> Iterator[tuple[str, str, str]]:
         yield "resident_bytes", str(row.resident_bytes), f"at least the {row.stored_bytes} stored"
 
 
-_RATED = re.compile(r"(?P<before>.*?\D)(?P<bits>\d{1,2})(?P<after>-g\d+)?")
+_RATED = r"(?P<before>.*?\D)(?P<bits>\d{1,2})(?P<after>-g\d+)?"
 
 
 @evidence_rule(
@@ -138,7 +138,7 @@ def kvquant_order(view: ReportView) -> Iterator[Finding]:
     """The errors of a codec do not fall with its rate."""
     families: dict[tuple[str, str], list[tuple[int, CodecArm]]] = {}
     for arm in view.report.kv_quant.arms if view.report.kv_quant is not None else ():
-        named = _RATED.fullmatch(arm.codec)
+        named = re.fullmatch(_RATED, arm.codec)
         if named is not None and arm.samples and arm.name == arm.codec:
             families.setdefault((named["before"], named["after"] or ""), []).append((int(named["bits"]), arm))
     for family in families.values():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reports.records.claims import Claim
     from reports.records.codec_rows import CodecArm
 
-_RATED = re.compile(r"(?:affine[-_ ]?|d4-|e8-)(\d{1,2})(?!\d)", re.IGNORECASE)
+_RATED = r"(?i)(?:affine[-_ ]?|d4-|e8-)(\d{1,2})(?!\d)"
 
 CODEC_BITS_SPREAD = Threshold(
     "CODEC_BITS_SPREAD",
@@ -116,7 +116,7 @@ def _bits_of_name(arm: CodecArm, identity: CodecArm | None) -> tuple[float, floa
     K and V may have codecs of their own. Layers that are left out are stored as the identity codec stores them.
     """
     sides = (arm.codec_k or arm.codec, arm.codec_v or arm.codec)
-    named = [_RATED.search(side) or (_RATED.search(arm.name) if side == arm.codec else None) for side in sides]
+    named = [re.search(_RATED, side) or (re.search(_RATED, arm.name) if side == arm.codec else None) for side in sides]
     exact = codec_figures(identity).bits if identity is not None else None
     every = len(identity.layers) if identity is not None and identity.layers else None
     share = len(arm.layers) / every if arm.layers is not None and every else 1.0

@@ -21,7 +21,7 @@ _OPTIONS = ("samples", "repeats", "processes", "seed", "max_new_tokens", "prefil
 _STOPPING = {"until_width": "width", "most_processes": "most", "budget_s": "budget_s"}
 """The same of a run to which processes are added, and where `plan.stopping` has them."""
 
-_PLAIN = re.compile(r"[0-9]{1,19}(\.[0-9]{1,19})?")
+_PLAIN = r"[0-9]{1,19}(\.[0-9]{1,19})?"
 
 _FLAGS = {"budget_s": "--budget"}
 """Options that are not called as what they set."""
@@ -81,7 +81,7 @@ def _number(setting: str, name: str) -> float | None:
     """The number that `key=value` gives to `name`."""
     key, _, value = setting.partition("=")
     plain = value.strip()
-    return float(plain) if key.strip() == name and _PLAIN.fullmatch(plain) else None
+    return float(plain) if key.strip() == name and re.fullmatch(_PLAIN, plain) else None
 
 
 def _settings(argv: Sequence[str]) -> list[str]:

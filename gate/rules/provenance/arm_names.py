@@ -18,12 +18,12 @@ from reports.restorations import RESTORATIONS
 if TYPE_CHECKING:
     from reports.records.measurement import Arm
 
-_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_PLAIN = r"[a-z0-9][a-z0-9_-]{0,63}"
 """What presets may call an arm: nothing that looks like another letter, moves the cursor or ends a line."""
 
-_FIGURE = re.compile(r"\d\s*(?:x\b|×|%|times\b|fold\b|percent\b|tok\w*\s*/\s*s)", re.IGNORECASE)
+_FIGURE = r"(?i)\d\s*(?:x\b|×|%|times\b|fold\b|percent\b|tok\w*\s*/\s*s)"
 
-_BOASTS = re.compile(
+_BOASTS = (
     r"\d+x|x\d+|(?:\d|hundred|thousand|ten|nine|eight|seven|six|five|four|three|two|half|many)(?:times|fold|percent|pct)"
     r"|twice|thrice|faster|fastest|quicker|speedup|better|best|beats|winner|perfect"
 )
@@ -37,8 +37,6 @@ _RIVALS = (
 
 _LOOK_ALIKES = str.maketrans("013457", "oleast")
 """Digits that are read as letters."""
-
-_SEPARATORS = re.compile(r"[\s_-]+")
 
 _OURS = frozenset(
     word
@@ -67,7 +65,7 @@ LABEL_LENGTH = Threshold(
 def name_unfit(view: ReportView) -> Iterator[Finding]:
     """The name or the label of an arm says something by its spelling."""
     for arm in view.report.arms if not view.imported else ():
-        if not _PLAIN.fullmatch(arm.name):
+        if not re.fullmatch(_PLAIN, arm.name):
             shown = ascii(arm.name[:60])
             message = f"an arm is named {shown}; names are of lower-case letters, digits, _ and -"
             yield Finding(message, arm.name, None, "name", shown, "a plain name")
@@ -84,7 +82,7 @@ def name_unfit(view: ReportView) -> Iterator[Finding]:
 def _promise(arm: Arm) -> str | None:
     """What the name promises, by its letters and by what its digits look like."""
     spelt = "".join(filter(str.isalnum, arm.name))
-    boast = _BOASTS.search(spelt)
+    boast = re.search(_BOASTS, spelt)
     if boast is not None:
         return f"says {boast[0]!r}"
     words = {word for word in re.split(r"[_-]", arm.name) if word}
@@ -105,6 +103,6 @@ def _label_fault(arm: Arm) -> str | None:
         return None
     if not (label.isascii() and label.isprintable()) or len(label) > LABEL_LENGTH.value:
         return "is not plain text"
-    if _SEPARATORS.sub("_", label.strip()).lower() == NATIVE_BASELINE_LABEL:
+    if re.sub(r"[\s_-]+", "_", label.strip()).lower() == NATIVE_BASELINE_LABEL:
         return f"is not {NATIVE_BASELINE_LABEL}, and reads like it"
-    return "states a figure" if _FIGURE.search(label) else None
+    return "states a figure" if re.search(_FIGURE, label) else None
