@@ -13,6 +13,7 @@ from harness.commands.train.printing import command_line, kept, print_line
 from harness.commands.trust_option import TrustCode
 
 if TYPE_CHECKING:
+    from harness.training.corpus import TextKind
     from harness.training.drafter.train import DrafterJob
 
 
@@ -36,9 +37,10 @@ def command(
     model: Annotated[str, typer.Argument(help="The verifier: a name of `k3 models list`, a folder or a hub id.")],
     out: Annotated[Path, typer.Option(help="Folder for the weights, written at every checkpoint.")],
     work: Annotated[Path | None, typer.Option(help="Folder for corpus and checkpoint; default: OUT.work.")] = None,
-    corpus: Annotated[
-        Path | None,
-        typer.Option(help="Folder of text files, or `stdlib`: templates and Python's library; default: templates."),
+    corpus: Annotated[Path | None, typer.Option(help="Folder of text files, the kind `own`.")] = None,
+    mix: Annotated[
+        str | None,
+        typer.Option(help="Kinds of text and their shares, code=4,templates=1,prose=1; default: templates, or own."),
     ] = None,
     start: Annotated[Path | None, typer.Option(help="Folder of a drafter K3 trained, to go on from.")] = None,
     corpus_only: Annotated[bool, typer.Option("--corpus-only", help="Make the corpus and stop.")] = False,
@@ -47,6 +49,7 @@ def command(
     new_tokens: Annotated[int, typer.Option(min=8, max=4096, help="Of a continuation.")] = 128,
     layers: Annotated[str | None, typer.Option(help="Verifier layers read, 5,17,29; default: three.")] = None,
     depth: Annotated[int, typer.Option(min=1, max=8, help="Layers of the drafter.")] = 2,
+    intermediate: Annotated[int | None, typer.Option(min=8, help="Width of its MLPs; default: the verifier's.")] = None,
     block_size: Annotated[int, typer.Option(min=2, max=64)] = 8,
     draft_vocab: Annotated[int, typer.Option(min=1, help="Tokens it may propose, at most.")] = 6000,
     mask_token: Annotated[int | None, typer.Option(min=0, help="Default: a special token to spare.")] = None,
@@ -55,12 +58,14 @@ def command(
     anchors: Annotated[int, typer.Option(min=1, help="Blocks a sequence and step.")] = 32,
     rate: Annotated[float, typer.Option(help="Peak learning rate.")] = 5e-4,
     warm_up: Annotated[int, typer.Option(min=0, help="Steps.")] = 200,
+    horizon: Annotated[float, typer.Option(help="Positions over which a draft's weight falls by e.")] = 4.0,
     distil: Annotated[float, typer.Option(help="Share of the loss on the verifier's logits.")] = 0.0,
+    fraction_bits: Annotated[int, typer.Option(min=1, max=10, help="Kept of a float16 weight: fewer pack small.")] = 10,
     interval: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 50,
     precision: Annotated[Precision, typer.Option(help="Of products in corpus and training.")] = Precision.float32,
     device: Annotated[Device, typer.Option(help="auto: cuda, else mps, else cpu.")] = Device.auto,
-    held_out_seed: Annotated[int, typer.Option(min=0, help="Code prompts of it are only measured on.")] = 42,
-    held_out_samples: Annotated[int, typer.Option(min=1, max=256)] = 12,
+    held_out_seed: Annotated[int, typer.Option(min=0, help="Of the prompts that are only measured on.")] = 42,
+    held_out_samples: Annotated[int, typer.Option(min=1, max=256, help="Of each kind.")] = 12,
     held_out_items: Annotated[int, typer.Option(min=2, max=56)] = 12,
     seed: Annotated[int, typer.Option(min=0)] = 7,
     trust_code: TrustCode = False,
@@ -71,32 +76,34 @@ def command(
 
     if not torch_available():
         raise CannotRunError(f"training needs PyTorch: {TORCH_REMEDY}")
-    if not (rate > 0 and 0 <= distil < 1):
-        raise UsageError("--rate must be above 0, and --distil from 0 to below 1")
+    if not (rate > 0 and horizon > 0 and 0 <= distil < 1):
+        raise UsageError("--rate and --horizon must be above 0, and --distil from 0 to below 1")
     from harness.models.resolve import resolve
-    from harness.training.corpus import CorpusRecipe, read_texts, texts_digest
+    from harness.training.corpus import CorpusRecipe, read_texts, texts_digest, texts_of
     from harness.training.device import find_device
     from harness.training.drafter import train as training
     from harness.training.drafter.recipe import TrainingRecipe
     from harness.training.drafter.start import read_start
     from harness.training.drafter.verifier import TorchVerifier
     from harness.training.verifier_shape import shape_of
-    from workloads.documents import documents
 
     trained_on = find_device(device.value)
     verifier = resolve(model)
-    stdlib = corpus == Path("stdlib")
-    texts = () if corpus is None else documents("training") if stdlib else read_texts(corpus)
+    kinds = parse_mix(mix or ("templates=1" if corpus is None else "own=1"), seed)
+    if (corpus is None) == any(kind.name == "own" for kind in kinds):
+        raise UsageError("--corpus and the kind own in --mix: give both or neither")
+    own = () if corpus is None else read_texts(corpus)
+    texts = tuple(text for kind in kinds for text in texts_of(kind.name, "training", own))
     shape = shape_of(verifier.folder)
     begun = None if start is None else read_start(start, verifier.weights)
     job: DrafterJob = training.DrafterJob(
         verifier=verifier,
-        texts=texts,
+        texts=own,
         corpus=CorpusRecipe(
             verifier=verifier.weights,
             seed=seed,
             texts=texts_digest(texts) if texts else None,
-            stdlib=stdlib,
+            kinds=kinds,
             new_tokens=new_tokens,
             batch=batch,
             layers=training.default_layers(shape.layers) if layers is None else parse_aux_layers(layers),
@@ -110,6 +117,7 @@ def command(
             start=None if begun is None else begun.manifest.weights,
             shards=shards,
             depth=depth,
+            intermediate=intermediate,
             block_size=block_size,
             draft_vocab=draft_vocab,
             mask_token_id=shape.spare_token() if mask_token is None else mask_token,
@@ -118,8 +126,10 @@ def command(
             anchors=anchors,
             rate=rate,
             warm_up=warm_up,
+            horizon=horizon,
             distil=distil,
             precision=precision.value,
+            fraction_bits=fraction_bits,
             interval=interval,
         ),
         out=out,
@@ -137,6 +147,28 @@ def command(
     with kept(out):
         manifest = training.train_drafter(job, print_line)
     print_line(f"{out}: {manifest.weights}, {training.describe(manifest.progress[-1], steps)}")
+
+
+def parse_mix(text: str, seed: int) -> tuple["TextKind", ...]:
+    """Kinds of text with their shares, separated by commas; each draws with `seed`.
+
+    Raises:
+        UsageError: something else, a kind that there is not, or one twice.
+    """
+    from harness.training.corpus import KINDS, TextKind
+
+    try:
+        parts = [part.split("=") for part in text.split(",")]
+        kinds = tuple(
+            TextKind.model_validate({"name": name, "seed": seed, "share": int(share)}) for name, share in parts
+        )
+    except ValueError:
+        kinds = ()
+    if not kinds or len({kind.name for kind in kinds}) < len(kinds):
+        raise UsageError(
+            f"--mix {text!r}: give some of {', '.join(KINDS)}, each once with a share, for example code=4,templates=1"
+        )
+    return kinds
 
 
 def parse_aux_layers(text: str) -> tuple[int, ...]:

@@ -16,19 +16,30 @@ from harness.training.drafter.net import DrafterNet
 from reports.atomic_file import write_atomically
 
 WEIGHTS, CONFIG, MANIFEST = "model.safetensors", "config.json", "manifest.json"
+FRACTION_BITS = 10
+"""Of a float16, the leading one not counted."""
 
 
-def export(folder: Path, net: DrafterNet, ids: Tensor, dtype: torch.dtype = torch.float16) -> str:
-    """Write config and weights of `net`, whose draft vocabulary is `ids`, and return the digest of the weights."""
+def export(folder: Path, net: DrafterNet, ids: Tensor, fraction_bits: int = FRACTION_BITS) -> str:
+    """Write config and float16 weights of `net`, whose draft vocabulary is `ids`; returns the weights' digest."""
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: tensor.detach().to(dtype).cpu().contiguous() for name, tensor in net.state_dict().items()}
-    tensors["fc.weight"] = (net.fc.weight.detach() / net.scale).to(dtype).cpu().contiguous()
+    held = net.state_dict() | {"fc.weight": net.fc.weight / net.scale}
+    tensors = {name: rounded(tensor.detach().cpu(), fraction_bits) for name, tensor in held.items()}
     tensors[TENSOR] = ids.to(torch.int32)
     write_atomically((json.dumps(published(net.config), indent=2) + "\n").encode(), folder / CONFIG)
     partial = folder / f"{WEIGHTS}.partial"
     save_file(tensors, partial, {"format": "pt"})
     os.replace(partial, folder / WEIGHTS)
     return weights_digest(folder)
+
+
+def rounded(tensor: Tensor, fraction_bits: int) -> Tensor:
+    """As float16, the nearest with only the highest `fraction_bits` of its fraction set."""
+    dropped = FRACTION_BITS - fraction_bits
+    bits = tensor.to(torch.float16).contiguous().view(torch.int16).int()
+    # A carry out of the fraction is the next power of two, as it should be.
+    kept = (bits + (1 << dropped >> 1)) >> dropped << dropped
+    return kept.to(torch.int16).view(torch.float16)
 
 
 def published(config: DflashConfig) -> dict[str, Any]:

@@ -18,6 +18,7 @@ class TrainingRecipe(Record):
     start: Digest | None = Field(None, description="Weights it goes on from; none for random ones")
     shards: int = Field(28, ge=1, le=99_999, description="Shards of the corpus")
     depth: int = Field(2, ge=1, le=8, description="Layers of the drafter")
+    intermediate: int | None = Field(None, ge=8, le=2**16, description="Width of its MLPs; none: the verifier's")
     block_size: int = Field(8, ge=2, le=64)
     draft_vocab: int = Field(6000, ge=1, description="Tokens it may propose, at most")
     mask_token_id: int = Field(ge=0)
@@ -29,6 +30,7 @@ class TrainingRecipe(Record):
     horizon: FiniteFloat = Field(4.0, gt=0, description="Positions over which a draft's weight in the loss falls by e")
     distil: FiniteFloat = Field(0.0, ge=0, lt=1, description="Share of the loss on the verifier's logits")
     precision: Literal["float32", "bfloat16"] = Field("float32", description="Of products; weights are float32")
+    fraction_bits: int = Field(10, ge=1, le=10, description="Kept of every float16 weight: fewer pack smaller")
     interval: int = Field(50, ge=1, description="Steps between checkpoints")
 
     def rate_at(self, step: int) -> float:

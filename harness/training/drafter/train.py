@@ -82,10 +82,11 @@ def train_drafter(job: DrafterJob, told: Callable[[str], None]) -> DrafterManife
 
     def seen(progress: Progress) -> None:
         told(describe(progress, job.training.steps))
-        write_manifest(job, loop.progress, export(job.out, net, ids), digest, recipe)
+        write_manifest(job, loop.progress, export(job.out, net, ids, job.training.fraction_bits), digest, recipe)
 
     loop.run(seen)
-    return write_manifest(job, loop.progress, export(job.out, net, ids), digest, recipe)
+    weights = export(job.out, net, ids, job.training.fraction_bits)
+    return write_manifest(job, loop.progress, weights, digest, recipe)
 
 
 def make_corpus(job: DrafterJob, verifier: TorchVerifier, told: Callable[[str], None]) -> Shards:
@@ -139,7 +140,7 @@ def config_of(job: DrafterJob, verifier: TorchVerifier, draft_vocab: int) -> Dfl
     heads = int(stated.num_attention_heads)
     return DflashConfig(
         hidden_size=verifier.hidden_size,
-        intermediate_size=int(stated.intermediate_size),
+        intermediate_size=training.intermediate or int(stated.intermediate_size),
         heads=heads,
         kv_heads=int(stated.num_key_value_heads),
         head_dim=int(getattr(stated, "head_dim", None) or verifier.hidden_size // heads),

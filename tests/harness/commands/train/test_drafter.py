@@ -73,7 +73,13 @@ def test_it_trains_and_goes_on_from_what_it_trained(
         (["--distil=1"], 64, "--distil from 0"),
         (["--mask-token=4000"], 64, "--mask-token: 4000 is none"),
         (["--corpus=nowhere"], 64, "--corpus nowhere: no such folder"),
-        (["--start=nowhere"], 3, "not the manifest of a drafter K3 trained"),
+        (["--horizon=0"], 64, "--rate and --horizon must be above 0"),
+        (["--mix=code"], 64, "--mix 'code': give some of templates, code, prose, own, each once with a share"),
+        (["--mix=code=0"], 64, "--mix 'code=0': give some of"),
+        (["--mix=poems=1"], 64, "--mix 'poems=1': give some of"),
+        (["--mix=code=1,code=2"], 64, "--mix 'code=1,code=2': give some of"),
+        (["--mix=own=1"], 64, "--corpus and the kind own in --mix: give both or neither"),
+        (["--start=nowhere"], 3, "nowhere/manifest.json: missing"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(

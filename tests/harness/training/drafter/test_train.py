@@ -16,7 +16,8 @@ from harness.engines.mlx.drafters.dflash.torch_runtime import TorchDflashDrafter
 from harness.engines.mlx.verifier.load import load_verifier
 from harness.engines.spec import DrafterSpec
 from harness.models.resolve import resolve
-from harness.training.corpus import CorpusRecipe
+from harness.training.corpus import CorpusRecipe, TextKind
+from harness.training.drafter.export import rounded
 from harness.training.drafter.recipe import DrafterManifest, TrainingRecipe
 from harness.training.drafter.train import DrafterJob, train_drafter
 from tests.harness.training.tiny_folders import gemma_folder, llama_folder
@@ -32,6 +33,7 @@ def job_of(model: Path, root: Path, **training: int | float) -> DrafterJob:
         verifier=verifier.weights,
         seed=3,
         texts=None,
+        kinds=(TextKind(name="templates", seed=3, share=1),),
         new_tokens=24,
         batch=3,
         layers=(0, 2),
@@ -130,6 +132,25 @@ def test_a_damaged_checkpoint_is_refused_in_one_line(damage: str, llama: Path, t
     with pytest.raises(ModelError, match="no whole checkpoint of this drafter; delete it") as caught:
         train_drafter(job, quiet)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("kept", "error"), [(10, 2**-11), (4, 2**-5)])
+def test_weights_are_rounded_to_the_bits_that_are_kept(kept: int, error: float) -> None:
+    weights = torch.cat([torch.linspace(-3, 3, 999), torch.tensor([0.0, 1.9999, -0.9999, 0.001])])
+    weights = weights[(weights == 0) | (weights.abs() > 2**-14)]
+    found = rounded(weights, kept)
+    assert found.dtype == torch.float16
+    assert ((found.float() - weights).abs() <= error * weights.abs()).all(), "to the nearest, across powers of two too"
+    assert torch.equal(rounded(found, kept), found)
+    assert len(found.float().frexp().mantissa.abs().unique()) <= 2**kept + 1
+
+
+def test_its_mlps_are_as_wide_as_asked(llama: Path, tmp_path: Path) -> None:
+    job = job_of(llama, tmp_path, steps=4, intermediate=24, fraction_bits=4)
+    train_drafter(job, quiet)
+    tensors = load_file(job.out / "model.safetensors")
+    assert tensors["layers.0.mlp.up_proj.weight"].shape[0] == 24
+    assert torch.equal(rounded(tensors["fc.weight"], 4), tensors["fc.weight"])
 
 
 def test_a_layer_that_is_not_there_is_refused_before_any_work(llama: Path, tmp_path: Path) -> None:
