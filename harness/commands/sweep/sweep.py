@@ -2,7 +2,8 @@
 
 import json
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from gate.judging.batch import judge_paths
 from gate.judging.judged_file import exit_code, tally
 from gate.judging.rule_set import RULE_SET
 from harness.base.clock import now
-from harness.base.errors import Interrupted, ModelError, OutputError, UsageError
+from harness.base.errors import Interrupted, K3Error, ModelError, OutputError, UsageError
 from harness.base.file_lock import HeldError, file_lock
 from harness.base.provenance import read_source
 from harness.commands.run.options import Json
@@ -60,7 +61,8 @@ def command(
     The same command goes on with what the folder lacks. Whoever reaches the scheduler runs code on its workers.
     """
     sweep = read_sweep(file)
-    cells = cells_of(sweep)
+    with _named(file):
+        cells = cells_of(sweep)
     folder = out if out is not None else RUNS / f"sweep-{sweep.name}"
     if dry:
         _print_plan(cells, folder, json_output=json_output)
@@ -71,13 +73,23 @@ def command(
         with file_lock(folder / ".sweep.lock"):
             todo = [cell for cell in cells if not is_done(cell, folder)]
             say(f"{len(cells)} cells, {len(cells) - len(todo)} of them done, to {folder}")
-            failed = _run(todo, folder, client, minutes, patience, None if busy else _quiet()) if todo else {}
+            with _named(file):
+                failed = _run(todo, folder, client, minutes, patience, None if busy else _quiet()) if todo else {}
     except KeyboardInterrupt:
         kept = f"the reports that came are kept in {folder}, and the same command makes the others"
         raise Interrupted(kept) from None
     except HeldError as error:
         raise OutputError(f"{folder}: another sweep writes there; wait for it, or choose another --out") from error
     _conclude(cells, failed, folder, json_output=json_output)
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """Say of which sweep an error is."""
+    try:
+        yield
+    except K3Error as error:
+        raise type(error)(f"{file}: {error}") from error
 
 
 def _client(

@@ -131,6 +131,15 @@ def test_workers_that_are_not_what_they_should_be_get_nothing(
     assert kept.names == []
 
 
+def test_nobody_is_waited_for_once_all_machines_refuse_all_cells(client: Any, kept: Kept, tmp_path: Path) -> None:
+    """With the patience of an hour this test comes to its end."""
+    found = dispatch(client, kept, replace(CHEAP, run=cheap.work_on_few), patience_s=3600)
+    with pytest.raises(CannotRunError, match=r"cells left: 2, and no machine takes them: m\d+: it could not run it"):
+        found.work(cells(tmp_path, 2))
+    refusals = [line for line in kept.said if "does not run" in line]
+    assert len(set(refusals)) == len(refusals) == 4
+
+
 def test_a_cell_that_fails_is_told_and_the_others_go_on(client: Any, kept: Kept, tmp_path: Path) -> None:
     found = dispatch(client, kept, replace(CHEAP, run=cheap.work_that_fails))
     found.work(cells(tmp_path, 2))

@@ -64,6 +64,13 @@ def test_what_cannot_be_reached_safely_is_wrong_usage(
     assert not (tmp_path / "out").exists()
 
 
+def test_an_error_names_the_file_of_the_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text('name = "own"\npresets = ["code-tiny"]\n[settings]\nno_such = [1]\n')
+    assert run(["sweep", str(file), "--plan"]) == 64
+    assert capsys.readouterr().err.startswith(f"k3: {file}: ")
+
+
 def test_a_run_has_the_threads_of_its_machine_not_those_dask_sets() -> None:
     import dask
     import distributed
