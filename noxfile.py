@@ -140,6 +140,22 @@ def kills(session: nox.Session) -> None:
 
 
 @nox.session
+def bridge_kills(session: nox.Session) -> None:
+    """100 kills (-9) of executors of the bridge: every request ends answered once, and nothing is left behind."""
+    install(session, "test", extra="run,serve,page")
+    session.run("python", "scripts/bridge_kills.py", *session.posargs, env=UNRECORDED)
+
+
+@nox.session
+def review(session: nox.Session) -> None:
+    """All of `k3 review --suite tiny`, at its smallest: every step of a Mac's review works, and the gate refuses none."""
+    install(session, "test", extra="torch,serve,page")
+    smallest = ("--samples", "1", "--processes", "1")
+    folder = Path(session.create_tmp()) / "review"
+    session.run("k3", "review", "--suite", "tiny", *smallest, "--out", str(folder), *session.posargs, env=UNRECORDED)
+
+
+@nox.session
 def audit(session: nox.Session) -> None:
     """No known vulnerability in what K3 installs."""
     install(session, extra="torch,serve,http,page,sweep,attest")

@@ -1,6 +1,7 @@
 """An environment of a commit's own pins, made without a network: the commit brings what builds its wheel."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -55,9 +56,18 @@ def build(isolated: Isolated) -> int | None:
     return None if ended is None else ended.exit_code
 
 
-def test_the_commit_runs_with_packages_of_its_own_pins_which_are_kept(desk: Desk) -> None:
+@pytest.mark.parametrize("tool", ["uv", "pip"])
+def test_the_commit_runs_with_packages_of_its_own_pins_which_are_kept(
+    desk: Desk, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if tool == "uv" and shutil.which("uv") is None:
+        pytest.skip("uv is not installed")
+    if tool == "pip":
+        folders = os.environ["PATH"].split(os.pathsep)
+        monkeypatch.setenv("PATH", os.pathsep.join(one for one in folders if not (Path(one) / "uv").exists()))
     isolated = Isolated(desk, TASK)
     assert build(isolated) == 0, desk.log.read_text()
+    assert ("uv = " in (isolated.folder / "pyvenv.cfg").read_text()) == (tool == "uv")
     told = subprocess.run(
         [isolated.python, "-c", "import sys, ofthecommit; print(sys.prefix)"],
         capture_output=True,
