@@ -148,7 +148,7 @@ def bridge_kills(session: nox.Session) -> None:
 
 @nox.session
 def review(session: nox.Session) -> None:
-    """All of `k3 review --suite tiny`, at its smallest: every step of a Mac's review works, and the gate refuses none."""
+    """All of `k3 review --suite tiny`, at its smallest: each step of a Mac's review works."""
     install(session, "test", extra="torch,serve,page")
     smallest = ("--samples", "1", "--processes", "1")
     folder = Path(session.create_tmp()) / "review"
