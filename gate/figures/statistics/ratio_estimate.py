@@ -54,10 +54,11 @@ class PairedRepeat(NamedTuple):
 @dataclass(frozen=True)
 class RatioEstimate:
     """A ratio (`value`), its 95 % interval, and the probability of it (`p`) where there is no difference. `error` is
-    the standard error of its logarithm, with `df` degrees of freedom.
+    the standard error of its logarithm that the interval shows, with `df` degrees of freedom.
 
     With fewer than two groups there is no spread to be seen: nothing is ruled out, and `p` is 1. Of one look of several
-    the interval is wider and `p` larger, so that they hold whenever it was stopped (`share`, see `Stopping`).
+    the interval is wider, and `error` and `p` are larger, so that they hold whenever it was stopped (`share`, see
+    `Stopping`), and so does what is pooled from them.
     `of_groups` is the part of the variance that no number of processes takes away; none where one process cannot tell.
     `leave_one_out` are the smallest and the largest ratio when any one group is left out.
     """
@@ -123,9 +124,10 @@ def estimate_ratio(cells: Iterable[PairedRepeat], share: float = 1.0) -> RatioEs
     if groups < 2:
         return RatioEstimate(_exp(mean), 0.0, math.inf, 1.0, groups, prompts, processes)
     variance, df, of_groups = _variance(table)
-    error = math.sqrt(variance)
-    half = quantile(df, TAIL * share) * error
-    p = min(1.0, two_sided_p(mean / error, df) / share) if error > 0 else float(mean == 0)
+    plain = math.sqrt(variance)
+    p = min(1.0, two_sided_p(mean / plain, df) / share) if plain > 0 else float(mean == 0)
+    error = plain * quantile(df, TAIL * share) / quantile(df, TAIL)
+    half = quantile(df, TAIL) * error
     bounds = _exp(mean - half), _exp(mean + half)
     without_one = _leave_one_out(means)
     return RatioEstimate(_exp(mean), *bounds, p, groups, prompts, processes, error, df, of_groups, without_one)
