@@ -57,6 +57,8 @@ def with_figures(claim: Claim, figures: ClaimFigures) -> Claim:
         changes |= vars(figures.basis)
     if isinstance(claim, AcceptanceClaim):
         changes |= {"committed_per_block": figures.committed_per_block, "by_position": figures.by_position}
+    if figures.luck is not None:
+        changes |= vars(figures.luck)
     if figures.replay is not None:
         changes |= vars(figures.replay)
     if isinstance(claim, KvQuantClaim) and figures.codec is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import adjusted_p, looks_planned, ratio_of
@@ -14,8 +14,9 @@ from gate.figures.conduct.test_results import tests_passed
 from gate.figures.drafter_parity import agreement
 from gate.figures.kv_memory import analytic_saving, kv_saving, table_of
 from gate.figures.paired_ratios import ratio_of_totals
-from gate.figures.prompt_shares import recall_of, token_identity
+from gate.figures.prompt_shares import recall_of, token_identity, told_apart
 from gate.figures.replay.confirmed import Confirmed, ReplayBasis, confirmed
+from gate.figures.statistics.exact_tests import mcnemar
 from gate.figures.statistics.intervals import Share, wilson
 from gate.rulebook.report_view import ReportView, chooses
 from gate.rulebook.rule import RATIOS, RECALL
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         MemoryClaim,
         NullRatioClaim,
         RatioClaim,
+        RecallClaim,
     )
     from reports.records.measurement import Arm
 
@@ -53,6 +55,15 @@ class RatioBasis:
 
 
 @dataclass(frozen=True)
+class RecallLuck:
+    """An arm's recall beside that of its control and of the oracle on the same prompts (exact McNemar), none where
+    there is no such arm or not every row is scored; the fields are those of `RecallClaim`."""
+
+    p_control: float | None
+    p_oracle: float | None
+
+
+@dataclass(frozen=True)
 class ClaimFigures:
     """Everything numeric about a claim, derived from the rows."""
 
@@ -63,6 +74,7 @@ class ClaimFigures:
     by_position: tuple[float, ...] | None = None
     codec: CodecComparison | None = None
     replay: ReplayBasis | None = None
+    luck: RecallLuck | None = None
 
 
 def recompute(view: ReportView, claim: Claim) -> ClaimFigures | None:
@@ -75,7 +87,7 @@ def recompute(view: ReportView, claim: Claim) -> ClaimFigures | None:
         case "decode_speedup" | "e2e_speedup" | "arm_ratio" | "null_ratio":
             return _ratio(view, claim, arm, baseline) if baseline is not None else None
         case "oracle_recall" | "native_baseline_recall" | "restoration_recall" | "arm_recall":
-            return _share(recall_of(arm))
+            return _recall(view, claim, arm)
         case "token_identity":
             return _share(token_identity(arm, baseline)) if baseline is not None else None
         case "kv_saving":
@@ -141,6 +153,20 @@ def older_intervals(view: ReportView) -> bool:
 
 def _judged_before(view: ReportView, rule_set: int) -> bool:
     return view.report.gate is not None and view.report.gate.rule_set < rule_set
+
+
+def _recall(view: ReportView, claim: RecallClaim, arm: Arm) -> ClaimFigures | None:
+    figures = _share(recall_of(arm))
+    if figures is None or claim.metric == "oracle_recall":
+        return figures
+    control = view.arms.get(claim.control or "")
+    over_control = told_apart(arm, control) if control is not None else None
+    over_oracle = told_apart(arm, view.oracle) if view.oracle is not None else None
+    luck = RecallLuck(
+        mcnemar(*over_control) if over_control is not None else None,
+        mcnemar(*reversed(over_oracle)) if over_oracle is not None else None,
+    )
+    return replace(figures, luck=luck)
 
 
 def _share(found: Share | None) -> ClaimFigures | None:

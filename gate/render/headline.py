@@ -23,8 +23,8 @@ def headline_line(headline: Headline) -> str:
     if claim.baseline is not None:
         parts.append(f"against {claim.baseline}")
     match claim:
-        case RecallClaim(control=str(control)):
-            parts.append(f"beside control {control}")
+        case RecallClaim():
+            parts += _beside(claim)
         case RatioClaim():
             parts += _basis(claim)
         case KvQuantClaim(error_ratio=float(ratio), error_interval=(low, high)):
@@ -44,6 +44,18 @@ def headline_line(headline: Headline) -> str:
     if headline.text is not None:
         parts.append(headline.text)
     return one_line(", ".join(parts), _LIMIT)
+
+
+def _beside(claim: RecallClaim) -> list[str]:
+    """The arms that recall is compared with, and what luck makes of the difference."""
+    parts = []
+    if claim.control is not None:
+        parts.append(f"beside control {claim.control}")
+    if claim.p_control is not None:
+        parts.append(f"luck gains as much over the control in {claim.p_control:.2g} of runs")
+    if claim.p_oracle is not None and claim.p_oracle < 1:
+        parts.append(f"luck loses as much to the oracle in {claim.p_oracle:.2g} of runs")
+    return parts
 
 
 def _basis(claim: RatioClaim) -> list[str]:

@@ -69,7 +69,9 @@ _DECLARED = (
         "Recall carried by restoration",
         "The share of needles found from K/V that were evicted and put back, beside a control that evicts the same, "
         "restores nothing and must fail.",
-        f"{_SHARE} The control counts a prompt that any of its repeats recalled.",
+        f"{_SHARE} The control counts a prompt that any of its repeats recalled. Beside it stand two exact McNemar "
+        "tests on the same prompts: `p_control`, the chance of so many more than the control if the arm is no better, "
+        "and `p_oracle`, the chance of so many fewer than the oracle if it is no worse.",
     ),
     ClaimKind(
         "arm_recall",

@@ -94,6 +94,12 @@ class RecallClaim(BaseClaim):
     metric: Literal["oracle_recall", "native_baseline_recall", "restoration_recall", "arm_recall"]
     unit: Literal["fraction"] = "fraction"
     control: Name | None = Field(None, description="The ablated arm that makes the claim falsifiable")
+    p_control: Fraction | None = Field(
+        None, description="Chance of so many more prompts than the control if the arm is no better (exact McNemar)"
+    )
+    p_oracle: Fraction | None = Field(
+        None, description="Chance of so many fewer prompts than the oracle if the arm is no worse (exact McNemar)"
+    )
 
 
 class LosslessClaim(BaseClaim):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gate.claims.recompute import ClaimFigures, RatioBasis, older_intervals, older_ratio, recompute
+from gate.claims.recompute import ClaimFigures, RatioBasis, RecallLuck, older_intervals, older_ratio, recompute
 from gate.figures.estimators import acceptances, derived_rate, rate, ratios
 from gate.figures.replay.confirmed import ReplayBasis
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import RATIOS, Example, Finding
+from gate.rulebook.rule import RATIOS, RECALL, Example, Finding
 from gate.rulebook.thresholds import (
     FIGURE_TOLERANCE,
     LEVEL,
@@ -128,6 +128,8 @@ def _figures_of(claim: Claim) -> dict[str, float]:
         found |= _numbers({name: getattr(claim, name) for name in RatioBasis.__dataclass_fields__})
     if claim.metric == "kv_codec_worthwhile":
         found |= _numbers({"error_ratio": claim.error_ratio, "error_interval": claim.error_interval, "p": claim.p})
+    if claim.metric in RECALL:
+        found |= _numbers({name: getattr(claim, name) for name in RecallLuck.__dataclass_fields__})
     if claim.metric == "rows_replayed":
         found |= _numbers({name: getattr(claim, name) for name in ReplayBasis.__dataclass_fields__})
     if claim.metric == "acceptance":
@@ -146,6 +148,9 @@ def _parts(figures: ClaimFigures, claim: Claim) -> dict[str, float]:
         found |= _numbers(vars(figures.basis))
     if figures.replay is not None:
         found |= _numbers(vars(figures.replay))
+    if figures.luck is not None:
+        stated = {name: value for name, value in vars(figures.luck).items() if getattr(claim, name, None) is not None}
+        found |= _numbers(stated)  # reports before these figures lack them
     if (codec := figures.codec) is not None:
         span = (codec.error.low, codec.error.high) if codec.error is not None else None
         ratio = codec.error.value if codec.error is not None else None

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from gate.judging.judge import JudgedClaim, judge
@@ -31,7 +33,16 @@ def test_acceptance_is_three_figures() -> None:
 
 
 def test_recall_by_restoration_names_its_control() -> None:
-    assert "beside control ablate" in headlines(honest_niah(Setup(samples=6)))["restoration_recall/identity"]
+    line = headlines(honest_niah(Setup(samples=6)))["restoration_recall/identity"]
+    assert "beside control ablate, luck gains as much over the control in 0.016 of runs" in line
+    assert "to the oracle" not in line  # of which it lost nothing
+
+
+def test_recall_below_the_oracles_says_what_luck_makes_of_it() -> None:
+    judged = judge(honest_niah(Setup(samples=6))).headlines
+    told = next(each for each in judged if each.claim.name == "restoration_recall/identity")
+    line = headline_line(replace(told, claim=told.claim.replace(p_oracle=0.5)))
+    assert "luck loses as much to the oracle in 0.5 of runs" in line
 
 
 @pytest.mark.parametrize(
