@@ -28,7 +28,7 @@ from reports.report import (
 )
 from reports.untrusted.files import SUFFIXES, UNFINISHED_SUFFIX, RefusedFileError, find_files, read_bounded
 from reports.untrusted.one_line import one_line
-from reports.untrusted.strict_json import Document, Json, StrictJsonError, parse_foreign_numbers
+from reports.untrusted.strict_json import Json, JsonDocument, StrictJsonError, parse_foreign_numbers
 
 __all__ = [
     "OWN_SOURCE",
@@ -169,7 +169,7 @@ def _no_document(data: bytes, path: Path, problem: str) -> Outcome:
     return NotAReport(problem)
 
 
-def _not_one_object(document: Document) -> Outcome:
+def _not_one_object(document: JsonDocument) -> Outcome:
     """A list or JSONL that no importer knows: reports do not travel in bundles."""
     values = document.value if isinstance(document.value, list) else []
     if any(isinstance(value, dict) and _looks_like_report(value) for value in values):

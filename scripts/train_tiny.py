@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))
 from harness.training.tiny.corpus import tokenizer_texts  # noqa: E402
 from harness.training.tiny.export import export  # noqa: E402
 from harness.training.tiny.model import TinyConfig  # noqa: E402
-from harness.training.tiny.tokenizer import VOCABULARY, open_tokenizer, train_tokenizer  # noqa: E402
+from harness.training.tiny.tokenizer import VOCABULARY, open_tiny_tokenizer, train_tokenizer  # noqa: E402
 from harness.training.tiny.train import Settings, Trainer, say  # noqa: E402
 
 
@@ -33,7 +33,7 @@ def main() -> None:
     settings = Settings(options.seed, options.steps, options.rate, options.bf16)
     work = options.work or options.out.with_name(options.out.name + ".work")
     train_tokenizer(tokenizer_texts(settings.seed), work)
-    trainer = Trainer.fresh(open_tokenizer(work), TinyConfig(VOCABULARY), settings)
+    trainer = Trainer.fresh(open_tiny_tokenizer(work), TinyConfig(VOCABULARY), settings)
     checkpoint = work / "checkpoint.pt"
     if options.resume and checkpoint.exists():
         trainer.resume(checkpoint)

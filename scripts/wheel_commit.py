@@ -15,9 +15,9 @@ class CommitHook(BuildHookInterface):
         """Add the file; an editable install reads its checkout instead."""
         root = Path(self.root)
         sys.path.insert(0, self.root)
-        from harness.base.source_code import BUILT_FROM, describe
+        from harness.base.source_code import BUILT_FROM, built_from_json
 
-        text = describe(root)
+        text = built_from_json(root)
         if version != "editable" and text is not None:
             self._folder = tempfile.TemporaryDirectory()
             file = Path(self._folder.name, "built_from.json")

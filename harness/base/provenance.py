@@ -15,7 +15,16 @@ from harness.base.clock import utc_now
 from harness.base.errors import UsageError
 from harness.base.source_code import code_digest, read_built_from, read_checkout
 from reports.plugins.entry_points import Plugin
-from reports.records.provenance import Host, MachineReading, ModelInfo, Package, PluginInfo, Provenance, Runtime, Source
+from reports.records.provenance import (
+    Host,
+    MachineReading,
+    ModelInfo,
+    Package,
+    PluginInfo,
+    Provenance,
+    Runtime,
+    SourceCode,
+)
 from reports.untrusted.one_line import one_line
 
 PACKAGES = ("k3", "mlx", "mlx-lm", "numpy", "transformers", "tokenizers", "torch", "cmeel-openblas")
@@ -50,7 +59,7 @@ def read_provenance(
     )
 
 
-def read_source(root: Path = ROOT) -> Source:
+def read_source(root: Path = ROOT) -> SourceCode:
     """Git commit and dirty flag in a checkout, or in a wheel built from one, dirty if changed later.
 
     Without a commit: version and digest of the installed files. Beside that of a dirty checkout, too, the digest of
@@ -59,12 +68,12 @@ def read_source(root: Path = ROOT) -> Source:
     version, checkout = version_of("k3"), read_checkout(root)
     if checkout is not None:
         files = code_digest(root) if checkout.dirty else None
-        return Source(git_commit=checkout.git_commit, dirty=checkout.dirty, version=version, files=files)
+        return SourceCode(git_commit=checkout.git_commit, dirty=checkout.dirty, version=version, files=files)
     installed, built = code_digest(root), read_built_from(root)
     if built is None:
-        return Source(version=version, files=installed)
+        return SourceCode(version=version, files=installed)
     dirty = built.dirty or built.files != installed
-    return Source(git_commit=built.git_commit, dirty=dirty, version=version, files=installed)
+    return SourceCode(git_commit=built.git_commit, dirty=dirty, version=version, files=installed)
 
 
 def read_packages(plugins: Sequence[Plugin] = ()) -> tuple[Package, ...]:

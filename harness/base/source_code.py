@@ -51,7 +51,7 @@ def code_digest(root: Path) -> str:
     return "sha256:" + total.hexdigest()
 
 
-def describe(root: Path) -> str | None:
+def built_from_json(root: Path) -> str | None:
     """The `BuiltFrom` of a build from `root` as JSON; None if `root` is no checkout."""
     checkout = read_checkout(root)
     return None if checkout is None else json.dumps(asdict(checkout) | {"files": code_digest(root)}) + "\n"

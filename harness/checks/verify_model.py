@@ -76,7 +76,7 @@ def verify(folder: Path, progress: Progress = silent) -> Faithfulness:
         ids, logits, name = reference_logits(folder)
         if loaded.ids != ids:
             raise ModelError(f"{folder}: the tokenizers of mlx-lm and transformers disagree on the fixed text")
-        result, best = compare(loaded.logits, logits, name), logits.argmax(axis=1)
+        result, best = compare_logits(loaded.logits, logits, name), logits.argmax(axis=1)
     result = result.replace(as_run=loaded.as_run(best))
     store_faithfulness(identity, result)
     return result
@@ -91,7 +91,7 @@ def check_enough(folder: Path, ids: Sequence[int]) -> None:
         )
 
 
-def compare(loaded: FloatArray, reference: FloatArray, name: str) -> Faithfulness:
+def compare_logits(loaded: FloatArray, reference: FloatArray, name: str) -> Faithfulness:
     """Argmax agreement and the largest absolute gap of two (tokens, vocabulary) arrays of logits.
 
     A verifier with a padded head is compared on the vocabulary both have.

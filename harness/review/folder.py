@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from harness.base.errors import OutputError
 from reports.atomic_file import write_atomically
 from reports.journal import journal_of
-from reports.records.provenance import Host, Source
+from reports.records.provenance import Host, SourceCode
 from reports.records.record import Record, Seconds
 from reports.untrusted.files import RefusedFileError, read_bounded
 
@@ -17,7 +17,7 @@ class StepRecord(Record):
     """A step that was begun: by which command, code and machine, and how it ended."""
 
     arguments: tuple[str, ...]
-    source: Source
+    source: SourceCode
     host: Host
     state: Literal["begun", "finished", "failed", "skipped"] = "begun"
     reason: str | None = None

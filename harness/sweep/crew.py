@@ -7,7 +7,7 @@ from typing import Protocol
 from harness.plans.preset import NamedModel
 from harness.sweep.messages import HeldModel, Proof
 from harness.sweep.proof import same_code
-from reports.records.provenance import Source
+from reports.records.provenance import SourceCode
 
 Digests = tuple[str | None, str | None, str | None]
 """Of a model's weights, config and tokenizer."""
@@ -57,7 +57,7 @@ class Crew:
     """The machines of a sweep. `source` and `rule_set` are home's; `digests` are those that a model must have: home's,
     else those of the first machine that has it."""
 
-    source: Source
+    source: SourceCode
     rule_set: int
     digests: dict[NamedModel, Digests]
     machines: dict[str, Machine] = field(default_factory=dict)

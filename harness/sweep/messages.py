@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reports.records.provenance import Host, Source
+from reports.records.provenance import Host, SourceCode
 from reports.records.record import Count, Digest, Name, Record
 from reports.records.verdict import Verdict
 
@@ -36,7 +36,7 @@ class Proof(Record):
 
     machine: Digest
     host: Host
-    source: Source
+    source: SourceCode
     rule_set: Count
     models: tuple[HeldModel, ...]
 
@@ -57,7 +57,7 @@ class Asked(Record):
     overrides: tuple[str, ...]
     plan: Digest = Field(description="Of the plan, as home makes it")
     reports: tuple[Name, ...] = Field(description="The files that must come of it")
-    source: Source
+    source: SourceCode
     rule_set: Count
     quiet: Quiet | None = Field(description="none: on a busy machine, too")
     minutes: Count

@@ -10,7 +10,7 @@ from harness.base.provenance import MachineWatch, read_host, read_source
 from harness.models.info import model_info
 from harness.models.resolve import resolve
 from harness.sweep.messages import HeldModel, Proof, Question, Quiet, WantedModel
-from reports.records.provenance import Source
+from reports.records.provenance import SourceCode
 from reports.records.record import digest_of
 
 LOOK_S = 0.25
@@ -38,7 +38,7 @@ def machine_digest() -> str:
     return digest_of(started.encode())
 
 
-def same_code(first: Source, second: Source) -> bool:
+def same_code(first: SourceCode, second: SourceCode) -> bool:
     """The same code ran: of one commit without changes, however it was installed; else the same files."""
     if first.git_commit is not None and not first.dirty and not second.dirty:
         return first.git_commit == second.git_commit

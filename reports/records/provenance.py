@@ -8,7 +8,7 @@ from reports.records.recipe import Recipe
 from reports.records.record import Bytes, Count, Digest, Fraction, Name, Record
 
 
-class Source(Record):
+class SourceCode(Record):
     """The code that ran: a git checkout, or the digest of the installed files when it ran from a wheel."""
 
     git_commit: str | None = Field(None, pattern=r"^[0-9a-f]{40}$")
@@ -100,7 +100,7 @@ class Runtime(Record):
 class Provenance(Record):
     """Everything a stranger needs to repeat the run."""
 
-    source: Source | None = None
+    source: SourceCode | None = None
     argv: tuple[str, ...] | None = Field(None, description="Arguments, home paths replaced by ~")
     host: Host | None = None
     packages: tuple[Package, ...] | None = None

@@ -30,7 +30,7 @@ class StrictJsonError(ValueError):
 
 
 @dataclass(frozen=True)
-class Document:
+class JsonDocument:
     """One JSON value, or (`lines`) the list of objects of a JSONL file.
 
     `no_number` says where the first NaN or infinity stood, if there was one; each of them was read as null.
@@ -41,7 +41,7 @@ class Document:
     no_number: str | None = None
 
 
-def parse(data: bytes) -> Document:
+def parse(data: bytes) -> JsonDocument:
     """Parse a JSON document, or JSON Lines where the first line is a whole document and more follow.
 
     A UTF-8 byte order mark is skipped.
@@ -57,7 +57,7 @@ def parse(data: bytes) -> Document:
     return document
 
 
-def parse_foreign_numbers(data: bytes) -> Document:
+def parse_foreign_numbers(data: bytes) -> JsonDocument:
     """The same of a file that another tool may have written, where NaN and Infinity are figures that are missing.
 
     Raises:
@@ -97,12 +97,12 @@ class _Parser:
         self._no_number: str | None = None
         self._decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=self._constant)
 
-    def document(self, text: str) -> Document:
+    def document(self, text: str) -> JsonDocument:
         start = _skip_space(text, 0)
         value, end = self._decode(text, start, "")
         rest = _skip_space(text, end)
         if rest == len(text):
-            return Document(value, no_number=self._no_number)
+            return JsonDocument(value, no_number=self._no_number)
         if "\n" in text[start:end] or "\n" not in text[end:rest]:
             line = 1 + text.count("\n", 0, rest)
             raise StrictJsonError(f"not JSON: data after the end of the document, in line {line}")
@@ -111,7 +111,7 @@ class _Parser:
         self._no_number = None  # the first line is read again, as one of many
         lines = enumerate(text.split("\n"), start=1)
         values = [self._line(line, number) for number, line in lines if line.strip()]
-        return Document(values, lines=True, no_number=self._no_number)
+        return JsonDocument(values, lines=True, no_number=self._no_number)
 
     def _line(self, line: str, number: int) -> Json:
         where = f"line {number}: "

@@ -67,7 +67,7 @@ class PairedDrafter:
         return self.drafts[-1]
 
 
-def compare(
+def compare_drafters(
     verifier: Verifier,
     reference: Drafter,
     candidate: Drafter,

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from harness.checks.reference_logits import compare_recorded, recorded_reference
-from harness.checks.verify_model import RUN_TOKENS, check_enough, compare, reference_logits
+from harness.checks.verify_model import RUN_TOKENS, check_enough, compare_logits, reference_logits
 from harness.engines.torch.verifier.load import Verifier, load_verifier
 from harness.models.faithfulness import fixed_text, load_faithfulness, store_faithfulness, text_digest
 from harness.models.folder.identity import identity_of
@@ -47,7 +47,7 @@ def _compared(verifier: Verifier, folder: Path, weights: str) -> Faithfulness:
         best = np.array([position.tokens[0] for position in recorded.positions])
     else:
         _, reference, name = reference_logits(folder)
-        result, best = compare(logits, reference, name), reference.argmax(axis=1)
+        result, best = compare_logits(logits, reference, name), reference.argmax(axis=1)
     if dtype == FLOAT32:
         return result
     chosen = _logits(verifier, ids[:RUN_TOKENS]).argmax(axis=1)

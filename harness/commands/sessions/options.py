@@ -166,7 +166,7 @@ def load_engine(named: ServedSettings) -> Iterator[LoadedEngine]:
         ModelError: missing or damaged. EngineError, UsageError: an engine that cannot do this.
     """
     from harness.engines.registry import build
-    from harness.engines.remote.description import describe
+    from harness.engines.remote.description import describe_engine
     from harness.remote.service import Served
     from harness.runs.loaded.loading import load_models
 
@@ -175,4 +175,4 @@ def load_engine(named: ServedSettings) -> Iterator[LoadedEngine]:
     if not isinstance(engine, AppendingEngine):
         raise UsageError(f"--engine {named.engine}: it lacks what sessions need (append, held); use {OFFERED}")
     vocabulary = loaded.verifier.architecture.vocab
-    yield LoadedEngine(Served(engine, describe(engine, loaded.models, loaded.device, vocabulary)), loaded)
+    yield LoadedEngine(Served(engine, describe_engine(engine, loaded.models, loaded.device, vocabulary)), loaded)

@@ -28,7 +28,7 @@ class Described(Record):
     vocabulary: int
 
 
-def describe(engine: Engine, models: tuple[ModelInfo, ...], device: str, vocabulary: int) -> Described:
+def describe_engine(engine: Engine, models: tuple[ModelInfo, ...], device: str, vocabulary: int) -> Described:
     """The description of a loaded engine."""
     return Described(
         engine=engine.kind.name,

@@ -36,7 +36,7 @@ class LoadedMlxModels(LoadedModels):
             CannotRunError: a runtime is not installed, or no recording fits. ModelError, EngineError: the drafter does
                 not fit the verifier.
         """
-        from harness.checks.mlx.compare_drafters import compare
+        from harness.checks.mlx.compare_drafters import compare_drafters
         from harness.engines.mlx.drafters.load import load_drafter
 
         proposing = preset.drafter_as(preset.candidate)
@@ -49,7 +49,7 @@ class LoadedMlxModels(LoadedModels):
             reference: Drafter = RecordedDrafter(recorded, candidate.layers)
         else:
             reference = load_drafter(preset.drafter_as(preset.reference), self.verifier)
-        result = compare(
+        result = compare_drafters(
             self.verifier,
             reference,
             candidate,

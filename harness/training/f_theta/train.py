@@ -90,7 +90,7 @@ def train_f_theta(job: FThetaJob, told: Told) -> FThetaManifest:
     run = prepare(job, told)
     moments = gather(run)
     ridge = rounded(solve(moments, job.recipe.ridge))
-    manifest = export(job.out, describe(run, moments, fits(run, ridge)), ridge)
+    manifest = export(job.out, manifest_of(run, moments, fits(run, ridge)), ridge)
     for fit in manifest.fits:
         told(f"layer {fit.layer}: unexplained {fit.keys:.3f} of keys, {fit.values:.3f} of values")
     if run.trial is not None:
@@ -157,7 +157,7 @@ def fits(run: FThetaTraining, maps: Ridge) -> tuple[LayerFit, ...]:
     )
 
 
-def describe(run: FThetaTraining, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaManifest:
+def manifest_of(run: FThetaTraining, moments: Moments, found: tuple[LayerFit, ...]) -> FThetaManifest:
     """The manifest, but for the digest of the weights and the recall."""
     job, architecture = run.job, run.verifier.architecture
     recipe = recipe_of_stage(run, 0, job.recipe.count)

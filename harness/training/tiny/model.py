@@ -103,8 +103,8 @@ class TinyAttention(nn.Module):
         config = self.config
         batch, length, _ = hidden.shape
         shape = (batch, length, -1, config.head_dim)
-        queries = rotate(self.q_norm(self.q_proj(hidden).view(shape)).transpose(1, 2), rope)
-        keys = rotate(self.k_norm(self.k_proj(hidden).view(shape)).transpose(1, 2), rope)
+        queries = apply_rope(self.q_norm(self.q_proj(hidden).view(shape)).transpose(1, 2), rope)
+        keys = apply_rope(self.k_norm(self.k_proj(hidden).view(shape)).transpose(1, 2), rope)
         values = self.v_proj(hidden).view(shape).transpose(1, 2)
         shared = config.heads // config.kv_heads
         keys, values = keys.repeat_interleave(shared, 1), values.repeat_interleave(shared, 1)
@@ -195,7 +195,7 @@ def rope(length: int, size: int, theta: float) -> tuple[torch.Tensor, torch.Tens
     return angles.cos(), angles.sin()
 
 
-def rotate(values: torch.Tensor, rope: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+def apply_rope(values: torch.Tensor, rope: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
     """RoPE on (B, heads, L, size), the first half of a head paired with the second."""
     cosine, sine = rope
     first, second = values.chunk(2, dim=-1)

@@ -47,7 +47,7 @@ def train_tokenizer(texts: Iterable[str], folder: Path) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
-def open_tokenizer(folder: Path) -> ModelText:
+def open_tiny_tokenizer(folder: Path) -> ModelText:
     """The tokenizer in `folder`, as workloads and the runner use it."""
     from transformers import PreTrainedTokenizerFast
 

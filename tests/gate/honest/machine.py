@@ -1,6 +1,6 @@
 """The simulated machine and the models on it."""
 
-from reports.records.provenance import Faithfulness, Host, ModelInfo, Package, Provenance, Source
+from reports.records.provenance import Faithfulness, Host, ModelInfo, Package, Provenance, SourceCode
 from tests.gate.honest.setup import LAYERS, digest
 
 
@@ -8,7 +8,7 @@ def provenance(models: tuple[ModelInfo, ...] = ()) -> Provenance:
     """Full provenance of a simulated machine; PyTorch is there where a drafter may be compared with it."""
     torch = (Package(name="torch", version="2.13.0"),) if any(model.role == "drafter" for model in models) else ()
     return Provenance(
-        source=Source(git_commit="e07cd95b0c8f4c6f8a2f5b1f6b7d8f2a3c4e5d60", dirty=False, version="0.1.0"),
+        source=SourceCode(git_commit="e07cd95b0c8f4c6f8a2f5b1f6b7d8f2a3c4e5d60", dirty=False, version="0.1.0"),
         argv=("k3", "eval"),
         host=Host(os="Linux 6.1", machine="x86_64", chip="Simulated", cores=2, memory=8 * 2**30, python="3.11.9"),
         packages=(Package(name="mlx", version="0.32.4"), Package(name="mlx-lm", version="0.32.2"), *torch),

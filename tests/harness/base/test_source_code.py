@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.provenance import read_source
-from harness.base.source_code import BUILT_FROM, FOLDERS, code_digest, describe, read_built_from, read_checkout
+from harness.base.source_code import BUILT_FROM, FOLDERS, built_from_json, code_digest, read_built_from, read_checkout
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = (".gitignore", "pyproject.toml", "README.md", "LICENSE", "scripts/wheel_commit.py")
@@ -90,7 +90,7 @@ def test_files_inside_another_repository_have_not_its_commit(checkout: Path) -> 
     vendored = checkout / "vendored"
     shutil.copytree(checkout / "harness", vendored / "harness")
     assert read_checkout(vendored) is None
-    assert describe(vendored) is None
+    assert built_from_json(vendored) is None
     source = read_source(vendored)
     assert (source.git_commit, source.dirty, source.files) == (None, None, code_digest(vendored))
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness.base.errors import ModelError
 from harness.checks import verify_model as verify_module
-from harness.checks.verify_model import compare, main, verify
+from harness.checks.verify_model import compare_logits, main, verify
 from harness.models.faithfulness import load_faithfulness
 from harness.models.folder.identity import identity_of
 from harness.models.resolve import resolve
@@ -100,7 +100,7 @@ def test_mlx_lm_alone_misreads_a_config_with_rope_parameters_only(folder: Path) 
     ids = tokenizer.encode(verify_module.fixed_text())
     misread = np.array(model(mx.array([ids]))[0])
     _, reference, name = verify_module.reference_logits(folder)
-    assert compare(misread, reference, name).argmax_agreement < 0.9
+    assert compare_logits(misread, reference, name).argmax_agreement < 0.9
     assert verify(folder).argmax_agreement == 1.0
 
 
@@ -109,13 +109,13 @@ def test_logits_that_are_not_finite_are_refused() -> None:
     broken = logits.copy()
     broken[1, 2] = np.nan
     with pytest.raises(ModelError, match="not finite"):
-        compare(broken, logits, "reference")
+        compare_logits(broken, logits, "reference")
 
 
 def test_figures_are_those_of_the_arrays() -> None:
     ours = np.array([[0, 1, 0], [3, 2, 9]], np.float32)
     theirs = np.array([[0, 1], [2, 2.5]], np.float32)
-    result = compare(ours, theirs, "reference")
+    result = compare_logits(ours, theirs, "reference")
     assert (result.tokens, result.argmax_agreement, result.largest_logit_gap) == (2, 0.5, 1.0)
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from harness.engines.base import AppendingEngine, Block
 from harness.engines.registry import build
-from harness.engines.remote.description import describe
+from harness.engines.remote.description import describe_engine
 from harness.engines.remote.records import Done, Frame, Sampling
 from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec
 from harness.remote.limits import Limits
@@ -38,7 +38,7 @@ def served(case: str) -> Served:
     engine = build(name, loaded.verifier, settings)
     assert isinstance(engine, AppendingEngine)
     vocabulary = loaded.verifier.architecture.vocab
-    return Served(engine, describe(engine, loaded.models, loaded.device, vocabulary))
+    return Served(engine, describe_engine(engine, loaded.models, loaded.device, vocabulary))
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from reports.records.measurement import Arm
 from reports.records.plan import PlanInfo
-from reports.records.provenance import Host, ModelInfo, Provenance, Source
+from reports.records.provenance import Host, ModelInfo, Provenance, SourceCode
 from reports.report import Report
 
 DIGEST, OTHER = "sha256:" + "a" * 64, "sha256:" + "b" * 64
@@ -11,7 +11,7 @@ MODEL = ModelInfo(role="verifier", id="v", weights=DIGEST, config=DIGEST, tokeni
 
 def provenance(**changes: object) -> Provenance:
     host = Host(os="Linux 6.1", machine="x86_64")
-    source = Source(git_commit="a" * 40, dirty=False)
+    source = SourceCode(git_commit="a" * 40, dirty=False)
     found = Provenance(source=source, argv=("k3", "eval"), host=host, device="cpu", models=(MODEL,))
     return found.replace(**changes)
 

@@ -7,7 +7,7 @@ import pytest
 from harness.runs.resumption import unlike
 from reports.records.measurement import Measurement
 from reports.records.plan import PresetInfo, WorkloadInfo
-from reports.records.provenance import Faithfulness, Host, Package, Source
+from reports.records.provenance import Faithfulness, Host, Package, SourceCode
 from tests.harness.runs.skeletons import DIGEST, MODEL, OTHER, provenance, skeleton
 
 OURS = skeleton()
@@ -18,8 +18,8 @@ CHECKED = Faithfulness(reference="transformers", tokens=64, argmax_agreement=1.0
     ("changes", "said"),
     [
         ({"host": Host(os="Darwin 24", machine="arm64")}, "provenance.host has changed"),
-        ({"source": Source(git_commit="b" * 40, dirty=False)}, "provenance.source has changed"),
-        ({"source": Source(git_commit="a" * 40, dirty=True, files=DIGEST)}, "provenance.source has changed"),
+        ({"source": SourceCode(git_commit="b" * 40, dirty=False)}, "provenance.source has changed"),
+        ({"source": SourceCode(git_commit="a" * 40, dirty=True, files=DIGEST)}, "provenance.source has changed"),
         ({"packages": (Package(name="mlx", version="1"),)}, "provenance.packages has changed"),
         ({"device": "gpu"}, "provenance.device has changed"),
         ({"blas_threads": 2}, "provenance.blas_threads has changed"),

@@ -12,10 +12,10 @@ from harness.plans.preset import NamedModel
 from harness.sweep.messages import Answer, Proof
 from harness.sweep.tasks import Tasks
 from harness.sweep.work import Made
-from reports.records.provenance import Source
+from reports.records.provenance import SourceCode
 from reports.records.record import digest_of
 
-SOURCE = Source(version="0.1.0", files=digest_of(b"cheap"))
+SOURCE = SourceCode(version="0.1.0", files=digest_of(b"cheap"))
 RULE_SET = 4
 
 

@@ -5,7 +5,7 @@ from harness.plans.preset import NamedModel
 from harness.sweep.crew import Crew
 from harness.sweep.messages import HeldModel, Proof
 from harness.sweep.proof import same_code
-from reports.records.provenance import Source
+from reports.records.provenance import SourceCode
 from reports.records.record import digest_of
 from tests.harness.sweep.cheap import RULE_SET, SOURCE, Cheap
 
@@ -43,8 +43,8 @@ def test_another_version_or_rule_set_is_kept_out() -> None:
 
 def test_one_commit_is_the_same_code_however_it_was_installed() -> None:
     commit = "a" * 40
-    checkout = Source(git_commit=commit, dirty=False, version="0.1.0")
-    wheel = Source(git_commit=commit, dirty=False, version="0.1.0", files=digest_of(b"files"))
+    checkout = SourceCode(git_commit=commit, dirty=False, version="0.1.0")
+    wheel = SourceCode(git_commit=commit, dirty=False, version="0.1.0", files=digest_of(b"files"))
     assert same_code(checkout, wheel)
     assert not same_code(checkout, wheel.replace(dirty=True))
     assert not same_code(checkout, checkout.replace(git_commit="b" * 40))

@@ -25,7 +25,7 @@ from harness.engines.mlx.kv_quant.captured_kv import (
     read,
     tapped,
 )
-from harness.engines.mlx.kv_quant.continuations import compare, greedy, log_probabilities
+from harness.engines.mlx.kv_quant.continuations import compare_held_out, greedy, log_probabilities
 from harness.engines.mlx.kv_quant.distortion import energies, layer_errors, relative_energy
 from harness.engines.mlx.kv_quant.stored_kv import CodecPair, StoredLayer, load, lossy_caches, save, store
 from harness.engines.mlx.verifier.load import Verifier
@@ -179,7 +179,7 @@ class CodecBench:
             stored = [(pair, store(pair, exact.held_out.kv)) for pair in part]
             caches = lossy_caches(exact.held_out.caches, exact.held_out.kv, stored)
             lossy = log_probabilities(self._model, caches, scored, len(part))
-            found += [compare(exact.scored, lossy[row]) for row in range(len(part))]
+            found += [compare_held_out(exact.scored, lossy[row]) for row in range(len(part))]
             mx.clear_cache()
         return found
 
@@ -214,7 +214,7 @@ class CodecBench:
             stored_bytes=stored,
             values=sum(kv.keys.size + kv.values.size for kv in exact.whole.kv),
             resident_bytes=resident,
-            held_out=compare(exact.scored, lossy[0]),
+            held_out=compare_held_out(exact.scored, lossy[0]),
             decode_s=cold.decode_s,
             decode_tokens=cold.decode_tokens,
         )

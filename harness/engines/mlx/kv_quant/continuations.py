@@ -36,7 +36,7 @@ def log_probabilities(model: Any, caches: list[Any], tokens: Sequence[int], batc
     return logits - mx.logsumexp(logits, axis=-1, keepdims=True)
 
 
-def compare(exact: mx.array, lossy: mx.array) -> HeldOut:
+def compare_held_out(exact: mx.array, lossy: mx.array) -> HeldOut:
     """One row of log probabilities (tokens, vocabulary) against the exact ones. Rounding below 0 counts as 0."""
     divergence = (mx.exp(exact) * (exact - lossy)).sum(axis=-1).mean()
     flips = (mx.argmax(exact, axis=-1) != mx.argmax(lossy, axis=-1)).sum()

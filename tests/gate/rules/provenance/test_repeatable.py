@@ -1,6 +1,6 @@
 import pytest
 
-from reports.records.provenance import Package, Runtime, Source
+from reports.records.provenance import Package, Runtime, SourceCode
 from reports.report import Imported
 from tests.gate.asking import ask
 from tests.gate.edits import set_source
@@ -31,11 +31,13 @@ def test_every_part_of_the_report_is_asked_for(field):
 
 
 def test_an_installed_version_is_named_by_its_files():
-    wheel = Source(version="0.1.0", files="sha256:" + "3" * 64)
+    wheel = SourceCode(version="0.1.0", files="sha256:" + "3" * 64)
     report = NIAH.replace(provenance=NIAH.provenance.replace(source=wheel))
     assert not ask("PROVENANCE_MISSING", report)
     assert not ask("DIRTY_TREE", report)
-    assert ask("PROVENANCE_MISSING", NIAH.replace(provenance=NIAH.provenance.replace(source=Source(version="0.1.0"))))
+    assert ask(
+        "PROVENANCE_MISSING", NIAH.replace(provenance=NIAH.provenance.replace(source=SourceCode(version="0.1.0")))
+    )
 
 
 @pytest.mark.parametrize(("dirty", "fires"), [(True, True), (None, True), (False, False)])

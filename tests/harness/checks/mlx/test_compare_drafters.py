@@ -9,7 +9,7 @@ from mlx import nn
 from mlx.utils import tree_map
 from mlx_lm.models import llama
 
-from harness.checks.mlx.compare_drafters import compare
+from harness.checks.mlx.compare_drafters import compare_drafters
 from harness.engines.mlx.drafters.load import load_drafter
 from harness.engines.mlx.verifier.architecture import read_architecture
 from harness.engines.mlx.verifier.load import Verifier
@@ -45,7 +45,7 @@ def test_float32_agrees_beside_a_quantised_verifier_in_bfloat16(bits: int, tmp_p
     """The drafters share a head in bfloat16; computed in it, one token in a few dozen would be a tie."""
     verifier, folder = quantised(bits), write_checkpoint(tmp_path, hidden_size=64)
     sides = [load_drafter(spec_of(kind, folder, "float32"), verifier) for kind in ("dflash-torch", "dflash")]
-    result = compare(verifier, *sides, PROMPTS, spec_of("dflash", folder), blocks=12)
+    result = compare_drafters(verifier, *sides, PROMPTS, spec_of("dflash", folder), blocks=12)
     assert len(result.blocks) == 36
     assert [block.candidate_tokens for block in result.blocks] == [block.reference_tokens for block in result.blocks]
     assert len({block.candidate_tokens for block in result.blocks}) > 12
@@ -55,7 +55,7 @@ def test_float32_agrees_beside_a_quantised_verifier_in_bfloat16(bits: int, tmp_p
 def test_every_prompt_done_is_told(tmp_path: Path) -> None:
     verifier, folder, told = lively_gemma4(), write_checkpoint(tmp_path), []
     sides = [load_drafter(spec_of(kind, folder, "float32"), verifier) for kind in ("dflash-torch", "dflash")]
-    compare(verifier, *sides, PROMPTS, spec_of("dflash", folder, block_size=4), blocks=1, compared=told.append)
+    compare_drafters(verifier, *sides, PROMPTS, spec_of("dflash", folder, block_size=4), blocks=1, compared=told.append)
     assert told == [1, 2, 3]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.checks.mlx.compare_drafters import compare
+from harness.checks.mlx.compare_drafters import compare_drafters
 from harness.checks.mlx.record_drafts import record
 from harness.engines.drafters.base import Drafter
 from harness.engines.drafters.recorded import RecordedDrafter
@@ -56,7 +56,7 @@ def recorded(verifier: Verifier, drafter: Drafter) -> RecordedDrafts:
 
 def compared(verifier: Verifier, recorded: RecordedDrafts, candidate: Drafter, block_size: int) -> ParityResult:
     reference = RecordedDrafter(recorded, candidate.layers)
-    return compare(verifier, reference, candidate, PROMPTS, spec_of(block_size), blocks=BLOCKS)
+    return compare_drafters(verifier, reference, candidate, PROMPTS, spec_of(block_size), blocks=BLOCKS)
 
 
 def test_the_drafter_agrees_with_its_own_recording(

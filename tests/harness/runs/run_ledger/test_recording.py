@@ -14,7 +14,7 @@ from harness.runs.run_ledger.opt_out import leaving_out
 from harness.runs.run_ledger.recording import in_ledger, installed_at, recorded
 from reports.content_digest import content_digest
 from reports.journal import journal_of
-from reports.records.provenance import RunLedger, Source
+from reports.records.provenance import RunLedger, SourceCode
 from reports.report import Report
 from tests.harness.runs.skeletons import MODEL, OTHER, provenance, skeleton
 
@@ -114,7 +114,7 @@ def test_prompts_that_vanish_in_a_run_lose_nothing(tmp_path: Path) -> None:
 
 def test_another_version_of_k3_is_told_apart(tmp_path: Path) -> None:
     measured(plan(), tmp_path / "a.json")
-    newer = provenance(source=Source(git_commit="b" * 40, dirty=False))
+    newer = provenance(source=SourceCode(git_commit="b" * 40, dirty=False))
     told = ledger_of(measured(plan(), tmp_path / "b.json", skeleton(plan().digest(), provenance=newer)))
     assert [run.plan for run in told.earlier] == ["other_code"]
 

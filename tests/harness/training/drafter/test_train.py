@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from harness.base.errors import ModelError, UsageError
-from harness.checks.mlx.compare_drafters import compare
+from harness.checks.mlx.compare_drafters import compare_drafters
 from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
 from harness.engines.mlx.drafters.dflash.torch_runtime import TorchDflashDrafter
 from harness.engines.mlx.verifier.load import load_verifier
@@ -76,7 +76,7 @@ def test_it_learns_and_all_runtimes_propose_the_same(make: Callable[[Path], Path
     candidate = DflashDrafter(job.out, manifest.weights, verifier, "float32")
     prompts = [[5, 9, 200, 31], list(range(40, 75))]
     spec = DrafterSpec(kind="dflash", model=str(job.out), block_size=4)
-    result = compare(verifier, reference, candidate, prompts, spec, blocks=5)
+    result = compare_drafters(verifier, reference, candidate, prompts, spec, blocks=5)
     assert all(block.reference_tokens == block.candidate_tokens for block in result.blocks)
     assert manifest.progress[-1].held_out.blocks > 0
 

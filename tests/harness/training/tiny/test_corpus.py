@@ -10,7 +10,7 @@ import pytest
 from harness.models.model_text import ModelText
 from harness.training.tiny import corpus
 from harness.training.tiny.corpus import ANSWER, code, haystack, make_batch, notes, source_file, tokenizer_texts
-from harness.training.tiny.tokenizer import BOS, EOS, VOCABULARY, open_tokenizer, train_tokenizer
+from harness.training.tiny.tokenizer import BOS, EOS, VOCABULARY, open_tiny_tokenizer, train_tokenizer
 from workloads.code import NOUNS
 
 
@@ -19,7 +19,7 @@ def trained_text(tmp_path_factory: pytest.TempPathFactory) -> ModelText:
     """The tokenizer, trained on a part of its corpus."""
     folder: Path = tmp_path_factory.mktemp("tokenizer")
     train_tokenizer(tokenizer_texts(0, count=60), folder)
-    return open_tokenizer(folder)
+    return open_tiny_tokenizer(folder)
 
 
 def answers(text: ModelText, document: corpus.WeightedText) -> str:

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from harness.base.errors import UsageError
-from harness.checks.verify_model import compare, reference_logits
+from harness.checks.verify_model import compare_logits, reference_logits
 from harness.training.tiny.corpus import tokenizer_texts
 from harness.training.tiny.export import TinyManifest, export
 from harness.training.tiny.model import TinyConfig, TinyModel
-from harness.training.tiny.tokenizer import VOCABULARY, open_tokenizer, train_tokenizer
+from harness.training.tiny.tokenizer import VOCABULARY, open_tiny_tokenizer, train_tokenizer
 from harness.training.tiny.train import FLOOR, WARMUP, Settings, Stage, Trainer
 
 pytestmark = pytest.mark.torch
@@ -45,7 +45,7 @@ def steps(trainer: Trainer, count: int) -> list[float]:
 
 
 def test_the_loss_falls_and_a_resumed_run_goes_on_as_if_nothing_had_been(work: Path, tmp_path: Path) -> None:
-    text = open_tokenizer(work)
+    text = open_tiny_tokenizer(work)
     straight = Trainer.fresh(text, SMALL, SETTINGS)
     losses = steps(straight, 12)
     assert losses[-1] < losses[0]
@@ -91,7 +91,7 @@ def test_the_folder_is_the_model_that_transformers_and_mlx_lm_run(work: Path, tm
 
     from harness.engines.mlx.verifier.load import load_verifier
 
-    trainer = Trainer.fresh(open_tokenizer(work), SMALL, SETTINGS)
+    trainer = Trainer.fresh(open_tiny_tokenizer(work), SMALL, SETTINGS)
     steps(trainer, 2)
     manifest = export(trainer, work, tmp_path, "a command")
     assert TinyManifest.model_validate_json((tmp_path / "manifest.json").read_bytes()) == manifest
@@ -105,8 +105,8 @@ def test_the_folder_is_the_model_that_transformers_and_mlx_lm_run(work: Path, tm
     verifier = load_verifier(tmp_path)
     assert verifier.tokenizer.encode("x")[0] == ids[0] == 1
     loaded = np.array(verifier.model(mx.array([ids]))[0].astype(mx.float32))
-    assert compare(loaded, reference, name).largest_logit_gap < 1e-3
+    assert compare_logits(loaded, reference, name).largest_logit_gap < 1e-3
     padded = torch.tensor([ids + [0] * (-len(ids) % SMALL.window)])
     with torch.inference_mode():
         ours = trainer.model.logits(trainer.model.hidden(padded))[0, : len(ids)].numpy()
-    assert compare(ours, reference, name).largest_logit_gap < 1e-3
+    assert compare_logits(ours, reference, name).largest_logit_gap < 1e-3

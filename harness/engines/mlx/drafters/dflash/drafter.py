@@ -72,7 +72,7 @@ class DflashDrafter:
         """
         self._config = read_dflash_config(folder)
         self._shared = share(verifier.model)
-        check_fit(self._config, verifier, self._shared.hidden_size)
+        check_dflash_fit(self._config, verifier, self._shared.hidden_size)
         self._model, ids = _load(folder, self._config, dtype)
         check_draft_vocab(
             folder, self._config.draft_vocab, None if ids is None else token_ids(ids), verifier.architecture.vocab
@@ -101,7 +101,7 @@ class DflashDrafter:
         return DflashDraft(self._config, self._model, self._shared)
 
 
-def check_fit(config: DflashConfig, verifier: Verifier, hidden_size: int) -> None:
+def check_dflash_fit(config: DflashConfig, verifier: Verifier, hidden_size: int) -> None:
     """Raises: EngineError: as `check_drafter_fits`, or a layer that the verifier does not have."""
     check_drafter_fits(config, hidden_size, verifier.architecture.vocab)
     layers_of(verifier.model, config.target_layer_ids)

@@ -13,7 +13,7 @@ import numpy as np
 from harness.base.errors import CannotRunError
 from harness.base.remedies import TORCH_REMEDY
 from harness.engines.dflash_config import read_dflash_config
-from harness.engines.mlx.drafters.dflash.drafter import check_fit
+from harness.engines.mlx.drafters.dflash.drafter import check_dflash_fit
 from harness.engines.mlx.drafters.dflash.shared_weights import Shared, share
 from harness.engines.mlx.verifier.load import Verifier
 from reports.drafters import DFLASH_TORCH
@@ -48,7 +48,7 @@ class TorchDflashDrafter:
             raise CannotRunError(f"dflash-torch needs PyTorch: {TORCH_REMEDY}") from error
         self._config = read_dflash_config(folder)
         shared = share(verifier.model)
-        check_fit(self._config, verifier, shared.hidden_size)
+        check_dflash_fit(self._config, verifier, shared.hidden_size)
         table, head = _table_and_head(shared, verifier.architecture.vocab)
         self._model = TorchDflash(folder, self._config, table, head, shared.softcap, dtype)
         self._draft = TorchDraft

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.base.errors import EngineError, ModelError, UsageError
-from harness.checks.mlx.compare_drafters import compare
+from harness.checks.mlx.compare_drafters import compare_drafters
 from harness.engines.base import DecodeLimit
 from harness.engines.dflash_config import DflashLayerKind, read_dflash_config
 from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
@@ -40,7 +40,7 @@ def parity(verifier: Verifier, folder: Path, dtype: str | None = None, size: int
     candidate = DflashDrafter(folder, None, verifier, dtype)
     prompts = [prompt_of(length, seed=length) for length in (1, 7, 60)]
     spec = DrafterSpec(kind="dflash", model=str(folder), block_size=size)
-    return compare(verifier, reference, candidate, prompts, spec, blocks=4, prefill_chunk=16)
+    return compare_drafters(verifier, reference, candidate, prompts, spec, blocks=4, prefill_chunk=16)
 
 
 @pytest.mark.torch
@@ -232,7 +232,7 @@ def test_parity_is_of_one_drafter_s_weights(tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path)
     one, two = (DflashDrafter(folder, f"sha256:{digit * 64}", tiny_llama(), None) for digit in "ab")
     with pytest.raises(EngineError, match="other weights"):
-        compare(tiny_llama(), one, two, [[1]], DrafterSpec(kind="dflash", model=str(tmp_path)), blocks=1)
+        compare_drafters(tiny_llama(), one, two, [[1]], DrafterSpec(kind="dflash", model=str(tmp_path)), blocks=1)
 
 
 def test_a_draft_vocabulary_leaves_the_best_of_its_own_tokens(tmp_path: Path) -> None:
