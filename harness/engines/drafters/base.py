@@ -45,6 +45,15 @@ class Draft(Protocol):
         ...
 
 
+class SureDraft(Draft, Protocol):
+    """A draft that knows how likely its proposal is to be right."""
+
+    def propose_sure(self, last: int, limit: int, least: float) -> list[int]:
+        """As `propose`, the leading drafts whose probabilities multiply to at least `least`; none where it is unsure of
+        the first."""
+        ...
+
+
 @runtime_checkable
 class GraphDraft(Draft, Protocol):
     """A draft whose proposal can stay in MLX's graph, so that drafting and verifying are evaluated together."""
@@ -84,10 +93,12 @@ class Drafter(Protocol):
 
 
 class TrainedDrafter(Drafter, Protocol):
-    """One that was trained for blocks of a size."""
+    """One that was trained for blocks of a size, and for how likely each token of them is."""
 
     @property
     def trained_block_size(self) -> int: ...
+
+    def begin(self) -> SureDraft: ...
 
 
 def told_of(drafter: Drafter, spec: DrafterSpec, rollback: str, graph: Graph) -> DrafterInfo:

@@ -1,14 +1,14 @@
 """The `combined` drafter: prompt lookup where its match is worth more than a DFlash block, DFlash elsewhere.
 
-Lookup costs nothing and copies far; DFlash proposes where nothing repeats. The DFlash context takes every token in,
-whoever proposed it.
+Lookup costs nothing and copies far; DFlash proposes where nothing repeats, and nothing where it is unsure. The DFlash
+context takes every token in, whoever proposed it.
 """
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from harness.engines.drafters.base import Draft, DraftCounters, TrainedDrafter
-from harness.engines.drafters.preference import DFLASH, Preference
+from harness.engines.drafters.base import DraftCounters, SureDraft, TrainedDrafter
+from harness.engines.drafters.preference import DFLASH, SURE, Preference
 from harness.engines.drafters.suffixes import SuffixIndex
 from reports.drafters import COMBINED
 
@@ -16,7 +16,7 @@ from reports.drafters import COMBINED
 class CombinedDraft:
     """The suffix index of one stream beside the context of its DFlash drafter."""
 
-    def __init__(self, dflash: Draft, trained: int) -> None:
+    def __init__(self, dflash: SureDraft, trained: int) -> None:
         """`trained` is the most DFlash can draft at once."""
         self.counters = DraftCounters()
         self.asked: list[int] = []
@@ -30,13 +30,15 @@ class CombinedDraft:
         return self._dflash.nbytes
 
     def propose(self, last: int, limit: int) -> list[int]:
-        """What followed the suffix that ends with `last`, or DFlash's block."""
+        """What followed the suffix that ends with `last`, or DFlash's block as far as it is sure of it."""
         if not limit:
             return []
         source = self._preference.source(self._index.matched(last))
-        asked = self._dflash.propose if source == DFLASH else self._index.continuation
-        worth = self._preference.drafts(source)
-        drafts = asked(last, min(limit, worth, self._trained if source == DFLASH else worth))
+        worth = min(limit, self._preference.drafts(source))
+        if source == DFLASH:
+            drafts = self._dflash.propose_sure(last, min(worth, self._trained), SURE)
+        else:
+            drafts = self._index.continuation(last, worth)
         self._proposal = source, len(drafts)
         self.asked.append(source)
         self.counters.proposals += 1

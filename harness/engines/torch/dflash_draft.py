@@ -25,9 +25,14 @@ class TorchDraft:
 
     def propose(self, last: int, limit: int) -> list[int]:
         """The drafts for the `limit` masked positions after `last`."""
+        return self.propose_sure(last, limit, 0.0)
+
+    def propose_sure(self, last: int, limit: int, least: float) -> list[int]:
+        """The leading ones of the same whose probabilities multiply to at least `least`."""
+        drafts = self._model.propose(self._context, last, limit, least)
         self.counters.proposals += 1
-        self.counters.proposed += limit
-        return self._model.propose(self._context, last, limit)
+        self.counters.proposed += len(drafts)
+        return drafts
 
     def extend(self, tokens: Sequence[int], features: Any) -> None:
         """Make and keep context K/V from the verifier's hidden states at `tokens`."""

@@ -41,11 +41,24 @@ class DflashDraft:
 
     def propose_lazily(self, last: int, limit: int) -> mx.array:
         """The same, (limit,), not evaluated."""
-        block = mx.array([[last, *[self._config.mask_token_id] * limit]])
-        hidden = self._model(self._shared.embed(block).astype(self._dtype), self._contexts)
         self.counters.proposals += 1
         self.counters.proposed += limit
-        return self._shared.choose(hidden[:, 1:])
+        return self._shared.choose(self._hidden(last, limit))
+
+    def propose_sure(self, last: int, limit: int, least: float) -> list[int]:
+        """The leading ones of the same whose probabilities multiply to at least `least`."""
+        tokens, chances = self._shared.choose_with_chances(self._hidden(last, limit))
+        sure = mx.sum(mx.cumprod(chances) >= least, keepdims=True)
+        mx.eval(tokens, sure)
+        kept = token_ids(tokens)[: token_ids(sure)[0]]
+        self.counters.proposals += 1
+        self.counters.proposed += len(kept)
+        return kept
+
+    def _hidden(self, last: int, limit: int) -> mx.array:
+        """Of the `limit` masked positions after `last`, (1, limit, hidden)."""
+        block = mx.array([[last, *[self._config.mask_token_id] * limit]])
+        return self._model(self._shared.embed(block).astype(self._dtype), self._contexts)[:, 1:]
 
     def extend(self, tokens: Sequence[int], features: mx.array | None) -> None:
         """Make and keep context K/V from the verifier's hidden states at `tokens`."""

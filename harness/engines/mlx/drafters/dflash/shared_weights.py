@@ -30,7 +30,15 @@ class Shared:
 
     def choose(self, hidden: mx.array) -> mx.array:
         """The token with the highest logit at every position, (L,) int32, not evaluated."""
-        best = mx.argmax(self.head(hidden)[0], axis=-1).astype(mx.int32)
+        return self._best(self.head(hidden)[0])
+
+    def choose_with_chances(self, hidden: mx.array) -> tuple[mx.array, mx.array]:
+        """The same beside the probability of each by its logits, (L,) each, not evaluated."""
+        logits = self.head(hidden)[0].astype(mx.float32)
+        return self._best(logits), mx.exp(mx.max(logits, axis=-1) - mx.logsumexp(logits, axis=-1))
+
+    def _best(self, logits: mx.array) -> mx.array:
+        best = mx.argmax(logits, axis=-1).astype(mx.int32)
         return best if self.ids is None else self.ids[best]
 
     def restricted(self, ids: mx.array) -> "Shared":

@@ -16,6 +16,13 @@ from tests.harness.lively_models import lively_gemma
 from tests.harness.tiny_models import prompt_of, tiny_llama
 
 
+@pytest.fixture
+def never_unsure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random weights are sure of nothing, so DFlash would not be heard."""
+    monkeypatch.setattr("harness.engines.drafters.combined.SURE", 0.0)
+
+
+@pytest.mark.usefixtures("never_unsure")
 @pytest.mark.parametrize("shuffle", [None, 1])
 @pytest.mark.parametrize("name", ["fused", "fused-carry"])
 @pytest.mark.parametrize("make", [tiny_llama, lively_gemma])
@@ -40,6 +47,7 @@ def test_it_is_lossless(make: object, name: str, shuffle: int | None, tmp_path: 
     assert (said.name, said.runtime) == ("combined" if shuffle is None else "shuffled combined", "mlx")
 
 
+@pytest.mark.usefixtures("never_unsure")
 def test_lookup_is_asked_where_it_matches_and_dflash_elsewhere(tmp_path: Path) -> None:
     verifier = tiny_llama()
     dflash = DflashDrafter(write_checkpoint(tmp_path), None, verifier, None)
@@ -53,6 +61,25 @@ def test_lookup_is_asked_where_it_matches_and_dflash_elsewhere(tmp_path: Path) -
     assert (draft.counters.proposals, draft.counters.proposed) == (2, 6)
     assert draft.nbytes == alone.nbytes
     assert draft.propose(3, 0) == []
+
+
+def test_dflash_that_is_unsure_proposes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.engines.drafters.combined.SURE", 1.0)
+    dflash = DflashDrafter(write_checkpoint(tmp_path), None, tiny_llama(), None)
+    draft = CombinedDrafter(dflash).begin()
+    draft.extend([1, 2, 1, 2], mx.random.normal((1, 4, 64), key=mx.random.key(1)))
+    for last in (50, 51, 52):
+        assert draft.propose(last, 7) == []
+        draft.extend([last], mx.random.normal((1, 1, 64), key=mx.random.key(last)))
+    assert draft.asked == [DFLASH] * 3
+    assert (draft.counters.proposals, draft.counters.proposed) == (3, 0)
+
+
+def test_a_block_of_nothing_is_not_right_to_its_end() -> None:
+    preference = Preference()
+    preference.learn(DFLASH, drafted=0, accepted=0)
+    assert preference.drafts(DFLASH) == 4
+    assert preference.expected[DFLASH] < Preference().expected[DFLASH], "it committed one token, as a plain step does"
 
 
 def test_a_source_that_is_worth_little_is_asked_less() -> None:
@@ -74,6 +101,7 @@ def test_each_reaches_further_while_it_is_right_to_the_end() -> None:
     assert reaches == [7, 11, 4, 15, 7, 15, 7, 4]
 
 
+@pytest.mark.usefixtures("never_unsure")
 def test_dflash_drafts_no_more_than_it_was_trained_for(tmp_path: Path) -> None:
     dflash = DflashDrafter(write_checkpoint(tmp_path, block_size=3), None, tiny_llama(), None)
     draft = CombinedDrafter(dflash).begin()

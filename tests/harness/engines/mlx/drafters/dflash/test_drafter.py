@@ -265,3 +265,31 @@ def test_a_draft_vocabulary_that_is_none_is_refused(
     folder = write_checkpoint(tmp_path, draft_vocab=ids, k3_draft_vocab=count)
     with pytest.raises(ModelError, match=reason):
         kind(folder, None, tiny_llama(), None)
+
+
+@pytest.mark.parametrize("make", RUNTIMES)
+@pytest.mark.parametrize("shape", ["full", "draft vocabulary"])
+def test_it_proposes_as_far_as_it_is_sure(make: Any, shape: str, tmp_path: Path) -> None:
+    verifier, size = tiny_llama(), 6
+    draft = make(write_checkpoint(tmp_path, **SHAPES[shape]), None, verifier, None).begin()
+    draft.extend([1, 2, 3, 4], mx.random.normal((1, 4, 64), key=mx.random.key(1)))
+    whole = draft.propose(9, size)
+    assert draft.propose_sure(9, size, 0.0) == whole
+    kept = [draft.propose_sure(9, size, 10.0**-digits) for digits in range(30)]
+    assert all(found == whole[: len(found)] for found in kept), "the leading drafts, nothing else"
+    counts = [len(found) for found in kept]
+    assert counts == sorted(counts), "the less is asked for, the more"
+    assert (counts[0], counts[-1]) == (0, size)
+    assert len(set(counts)) > 2
+    assert draft.counters.proposed == 2 * size + sum(counts)
+
+
+@pytest.mark.torch
+def test_both_runtimes_are_as_sure(tmp_path: Path) -> None:
+    verifier, folder = tiny_llama(), write_checkpoint(tmp_path)
+    drafts = [make(folder, None, verifier, "float32").begin() for make in (DflashDrafter, TorchDflashDrafter)]
+    for draft in drafts:
+        draft.extend([1, 2, 3, 4], mx.random.normal((1, 4, 64), key=mx.random.key(1)))
+    for digits in range(25):
+        ours, theirs = (draft.propose_sure(9, 6, 10.0**-digits) for draft in drafts)
+        assert ours == theirs
