@@ -22,19 +22,16 @@ def test_every_question_of_the_document_is_simulated() -> None:
 
 
 def test_the_document_shows_that_false_claims_are_rare_and_intervals_hold() -> None:
-    """The figures that are committed: at most 5 % (and the noise of the simulation), coverage from 0.93 to 0.97,
-    but for processes that differ more than prompts, of which the document says what three of them leave out."""
+    """The figures that are committed: at most 5 % (and the noise of the simulation), coverage from 0.93 to 0.97, of
+    which two processes are told to fall short."""
     rows = [line.strip("| ").split(" | ") for line in (ROOT / "docs" / "method.md").read_text().splitlines()]
     false_claims = [float(row[1].rstrip("%")) for row in rows if len(row) == 2 and row[1].endswith("%")]
-    intervals = [row for row in rows if len(row) == 4 and row[3].startswith("0.")]
-    coverage = [float(row[3]) for row in intervals if float(row[1]) >= float(row[2])]
-    worst = [float(row[3]) for row in intervals if float(row[1]) < float(row[2])]
+    intervals = [row for row in rows if len(row) == 5 and row[4].startswith("0.")]
+    coverage = [float(row[4]) for row in intervals if row[1] != "2"]
     assert len(false_claims) == 16
     assert max(false_claims) <= 5.5
-    assert len(coverage) == 12
+    assert (len(coverage), len(intervals)) == (17, 18)
     assert all(0.93 <= value <= 0.97 for value in coverage)
-    assert len(worst) == 4
-    assert all(0.89 <= value <= 0.97 for value in worst)
     looked = [row for row in rows if len(row) == 8 and row[4].startswith("0.9")]
     assert len(looked) == 6
     assert all(float(row[4]) >= 0.93 for row in looked)
