@@ -76,8 +76,8 @@ class TorchDflash:
         context.length += features.shape[1]
 
     @torch.inference_mode()
-    def propose(self, context: TorchContext, last: int, limit: int, least: float = 0.0) -> list[int]:
-        """The drafts for the `limit` masked positions after `last`, the leading ones whose probabilities multiply to
+    def propose(self, context: TorchContext, last: int, limit: int, least: float | None = None) -> list[int]:
+        """The drafts for the `limit` masked positions after `last`, or the leading ones whose probabilities multiply to
         at least `least`; the context is left as it was."""
         block = torch.tensor([[last, *[self.config.mask_token_id] * limit]], device=self._table.device)
         hidden = functional.embedding(block, self._table).to(self.dtype)
@@ -90,10 +90,13 @@ class TorchDflash:
         logits = functional.linear(self._norm("norm", hidden)[:, 1:].to(self._head.dtype), self._head)
         if self._softcap is not None:
             logits = torch.tanh(logits / self._softcap) * self._softcap
-        chances, best = logits[0].float().softmax(dim=-1).max(dim=-1)
-        sure = int((chances.cumprod(0) >= least).sum())
+        best = logits[0].argmax(dim=-1)
         tokens: list[int] = (best if self._ids is None else self._ids[best]).tolist()
-        return tokens[:sure]
+        if least is None:
+            return tokens
+        wide = logits[0].float()
+        chances = (wide.amax(dim=-1) - wide.logsumexp(dim=-1)).exp()
+        return tokens[: int((chances.cumprod(0) >= least).sum())]
 
     def _attend(self, layer: int, kind: DflashLayerKind, hidden: Tensor, context: TorchContext) -> Tensor:
         length, offset = hidden.shape[1], context.length

@@ -25,11 +25,13 @@ class TorchDraft:
 
     def propose(self, last: int, limit: int) -> list[int]:
         """The drafts for the `limit` masked positions after `last`."""
-        return self.propose_sure(last, limit, 0.0)
+        return self._counted(self._model.propose(self._context, last, limit))
 
     def propose_sure(self, last: int, limit: int, least: float) -> list[int]:
         """The leading ones of the same whose probabilities multiply to at least `least`."""
-        drafts = self._model.propose(self._context, last, limit, least)
+        return self._counted(self._model.propose(self._context, last, limit, least))
+
+    def _counted(self, drafts: list[int]) -> list[int]:
         self.counters.proposals += 1
         self.counters.proposed += len(drafts)
         return drafts
