@@ -17,6 +17,9 @@ from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
 
 PROSE_SUFFIXES = (".md", ".markdown")
+LONGEST_PROSE = 4 * 2**20
+"""Bytes; a parser of Markdown takes some ten seconds a MiB where every line is a list of its own."""
+
 _CLAIM_UNITS = {"x": RATIO_UNITS, "fraction": SHARE_UNITS, "accepted/drafted": SHARE_UNITS, "boolean": ("",)}
 
 
@@ -48,12 +51,19 @@ def check_ledger(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[
     citations = Citations(named)
     for path in prose_files(paths):
         try:
-            text = read_bounded(path).decode("utf-8")
+            text = _prose(path)
         except (RefusedFileError, UnicodeDecodeError) as error:
             yield LedgerEntry(str(path), 0, "", "UNREADABLE", one_line(str(error)))
             continue
         for marker in find_markers(text):
             yield _entry(path, marker, citations)
+
+
+def _prose(path: Path) -> str:
+    data = read_bounded(path)
+    if len(data) > LONGEST_PROSE:
+        raise RefusedFileError(f"is {len(data)} bytes; prose has at most {LONGEST_PROSE}", could_not_open=False)
+    return data.decode("utf-8")
 
 
 def prose_files(paths: Sequence[Path]) -> list[Path]:

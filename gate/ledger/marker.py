@@ -11,7 +11,9 @@ from gate.ledger.printed_figure import PrintedNumber, PrintedShare, printed_befo
 
 _COMMENT = re.compile(r"<!--\s*k3\b(?P<colon>\s*:)?(?P<body>.*?)(?P<end>-->|\Z)", re.DOTALL | re.IGNORECASE)
 _BODY = re.compile(r"\s*(?P<path>\S+)\s+sha256:(?P<digest>[0-9a-f]{12,64})\s+(?P<pointer>/\S*)\s*\Z")
-_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+"""A line as CommonMark ends it."""
+
 _CODE_SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?P<code>.*?)(?<!`)(?P=ticks)(?!`)")
 _BESIDE = 120
 """Characters before and after a marker in which prose says what the figure is."""
@@ -67,21 +69,21 @@ def _read(comment: re.Match[str], line: int, before: str, around: str) -> Marker
 
 
 def _without_code(text: str) -> str:
-    """`text` with code blanked out, every character left of it in its place."""
-    fence: str | None = None
-    kept = []
-    for line in text.splitlines(keepends=True):
-        opening = _FENCE.match(line)
-        if fence is not None:
-            closes = opening is not None and opening["fence"].startswith(fence) and not line[opening.end() :].strip()
-            fence = None if closes else fence
-            kept.append(_blank(line))
-        elif opening is not None and "`" not in line[opening.end() :]:
-            fence = opening["fence"]
-            kept.append(_blank(line))
-        else:
-            kept.append(_CODE_SPAN.sub(lambda span: _blank(span[0]), line))
-    return "".join(kept)
+    """`text` with fenced code and code spans blanked out, every character left of it in its place.
+
+    CommonMark says where a fence ends, which is also where the list around it does. What it calls code for its
+    indentation alone is read: no margin hides a figure.
+    """
+    lines = _LINE.findall(text)
+    if "```" in text or "~~~" in text:
+        from markdown_it import MarkdownIt
+
+        blocks = MarkdownIt("commonmark")
+        blocks.core.ruler.enableOnly(["normalize", "block"])
+        for token in blocks.parse(text):
+            if token.type == "fence" and token.map is not None:
+                lines[slice(*token.map)] = map(_blank, lines[slice(*token.map)])
+    return "".join(_CODE_SPAN.sub(lambda span: _blank(span[0]), line) for line in lines)
 
 
 def _blank(text: str) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.ledger.check import LedgerEntry, check_ledger, exit_code, prose_files
+from gate.ledger.check import LONGEST_PROSE, LedgerEntry, check_ledger, exit_code, prose_files
 from gate.ledger.pointer import resolve
 from gate.render.ledger_text import render_json, render_text
 from reports.content_digest import content_digest
@@ -238,3 +238,9 @@ def test_without_a_repository_the_working_directory_is_one(tmp_path: Path, monke
     (tmp_path / "docs" / "x.md").write_text(text)
     monkeypatch.chdir(tmp_path)
     assert [entry.problem for entry in check_ledger([Path("docs")])] == [None]
+
+
+def test_prose_that_is_too_long_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "long.md").write_text("x" * (LONGEST_PROSE + 1))
+    (entry,) = check_ledger([tmp_path])
+    assert (entry.problem, exit_code([entry])) == ("UNREADABLE", 3)
