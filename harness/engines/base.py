@@ -83,7 +83,8 @@ class SessionCounts:
 
     `restored_positions` and `evicted_positions` count (layer, position) pairs. `restoration_s` and `aux_s` are
     seconds inside `prefill` that are not prefill proper. K/V bytes are summed from the arrays now resident;
-    `drafter_bytes` of them are the context of a drafter. `round_trip` is of an engine that another process runs.
+    `drafter_bytes` of them are the context of a drafter. `round_trip` is of an engine that another process runs,
+    `served_tokens` what the server of another project says it generated.
     """
 
     restored_positions: int | None
@@ -94,6 +95,7 @@ class SessionCounts:
     fallbacks: tuple[str, ...] | None
     drafter_bytes: int = 0
     round_trip: RoundTrip | None = None
+    served_tokens: int | None = None
 
 
 @dataclass(frozen=True)

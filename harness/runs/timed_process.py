@@ -237,6 +237,7 @@ def _row(prepared: Prepared, arm: ArmPlan, one: Run, order: int | None, limit: D
         decode_s=to_nanoseconds(end - first_known),
         e2e_s=to_nanoseconds(end - start),
         round_trip=stats.round_trip,
+        served_tokens=stats.served_tokens,
         decode_tokens=len(tokens) - 1,
         kv_bytes_prefill=after_prefill.kv_bytes,
         kv_bytes_decode=stats.kv_bytes,

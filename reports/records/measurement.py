@@ -122,6 +122,9 @@ class Measurement(Record):
     round_trip: RoundTrip | None = Field(
         None, description="Of prefill_s and decode_s, where another process ran the arm; both are the client's clocks"
     )
+    served_tokens: Count | None = Field(
+        None, description="Tokens that the server of another project says it generated; none where it does not say"
+    )
     decode_tokens: Count | None = Field(None, description="Tokens that decode_s paid for: all but the first")
     kv_bytes_prefill: Bytes | None = Field(None, description="K/V resident at the end of prefill, from the arrays")
     kv_bytes_decode: Bytes | None = Field(None, description="K/V resident at the end of decode, from the arrays")

@@ -50,7 +50,8 @@ def stream_divergence(view: ReportView) -> Iterator[Finding]:
     "STREAM_READ_BACK",
     title="A stream read back from text, which parts from the verifier's",
     catches="A peer of another project whose server sends text alone, and whose tokens, as they were read from that "
-    "text, are not all the verifier's choice or tied with it, or leave the oracle's stream.",
+    "text, are not all the verifier's choice or tied with it, or leave the oracle's stream; or are not as many as the "
+    "server says it generated.",
     why="A text can stand for several rows of tokens. Where another one was read than the server emitted, it is the "
     "reading that departs, so the server must not be accused; nor is it shown to say what the verifier says.",
     fix="Measure a server that returns token ids (`return_token_ids`, as vLLM does).",
@@ -65,7 +66,8 @@ def stream_divergence(view: ReportView) -> Iterator[Finding]:
 def stream_read_back(view: ReportView) -> Iterator[Finding]:
     """What was read from a server's text is not what the verifier says; nobody can tell by whose fault."""
     for arm in view.report.arms:
-        astray = list(_astray(view, arm)) if lossless(arm) and _read_back(view, arm) else []
+        read = lossless(arm) and _read_back(view, arm)
+        astray = [*_astray(view, arm), *_miscounted(arm)] if read else []
         if astray:
             more = f"; {len(astray) - 1} more like it" if astray[1:] else ""
             yield replace(
@@ -79,6 +81,25 @@ def stream_read_back(view: ReportView) -> Iterator[Finding]:
 def _read_back(view: ReportView, arm: Arm) -> bool:
     served = arm.served_by
     return foreign_peer(view, arm) and served is not None and served.token_ids == "read_back"
+
+
+def _miscounted(arm: Arm) -> Iterator[Finding]:
+    """Rows of other lengths than the server tells. Servers differ in whether the end of text counts."""
+    for row in arm.measurements:
+        if row.served_tokens is None or row.token_ids is None:
+            continue
+        most = len(row.token_ids)
+        least = most - (row.stop_reason == "eos")
+        if not least <= row.served_tokens <= most:
+            yield Finding(
+                f"{arm.name}, sample {row.sample}, repeat {row.repeat}: the server says it generated "
+                f"{row.served_tokens} tokens, the row has {most}",
+                arm=arm.name,
+                sample=row.sample,
+                field="served_tokens",
+                found=str(row.served_tokens),
+                allowed=str(most) if least == most else f"{least} or {most}",
+            )
 
 
 def _astray(view: ReportView, arm: Arm) -> Iterator[Finding]:

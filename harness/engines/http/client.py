@@ -1,8 +1,10 @@
 """One streamed completion of an OpenAI-compatible server, which may be hostile: bounded in time, bytes and lines."""
 
 import os
+import socket
+import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +31,7 @@ class Piece:
     tokens: tuple[int, ...] | None
     finish: str | None
     prompt_tokens: int | None
+    completion_tokens: int | None
 
 
 class Completion:
@@ -42,6 +45,11 @@ class Completion:
         """
         self._spec, self._stack, self._key = spec, ExitStack(), _key(spec)
         self._deadline, self._room = now() + spec.timeout_s, LEAST_BYTES + max_tokens * BYTES_A_TOKEN
+        self._wire: socket.socket | None = None
+        ending = threading.Timer(spec.timeout_s, self._hang_up)
+        ending.daemon = True
+        ending.start()
+        self._stack.callback(ending.cancel)
         body = {
             "model": spec.model,
             "prompt": prompt,
@@ -55,12 +63,13 @@ class Completion:
             url = httpx.URL(spec.address.rstrip("/") + "/v1/completions")
             client = self._stack.enter_context(
                 httpx.Client(
-                    timeout=httpx.Timeout(min(READ_S, spec.timeout_s), connect=CONNECT_S),
+                    timeout=httpx.Timeout(READ_S, connect=min(CONNECT_S, spec.timeout_s)),
                     trust_env=not is_loopback(url.host),
                 )
             )
             headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {self._key}"} if self._key else {})
-            self._response = self._stack.enter_context(client.stream("POST", url, json=body, headers=headers))
+            asked = client.stream("POST", url, json=body, headers=headers, extensions={"trace": self._note_wire})
+            self._response = self._stack.enter_context(asked)
             encoding = self._response.headers.get("Content-Encoding", "identity")
             if encoding != "identity":
                 raise self.error(f"sends {one_line(encoding, 40)}, which was not asked for and is not unpacked")
@@ -82,7 +91,7 @@ class Completion:
                 if data == DONE.encode():
                     return
                 yield self._piece(data)
-        raise self.error("the stream broke off before its end")
+        raise self.overdue() if self.late else self.error("the stream broke off before its end")
 
     def close(self) -> None:
         """End the connection."""
@@ -104,13 +113,14 @@ class Completion:
         if model != self._spec.model:
             raise self.error(f"answers as model {one_line(str(model), 80)!r}; {self._spec.model!r} was asked for")
         usage = event.get("usage")
-        count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+        told = usage if isinstance(usage, dict) else {}
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
         text, finish = choice.get("text") or "", choice.get("finish_reason")
         if not isinstance(text, str) or not (finish is None or isinstance(finish, str)):
             raise self.error("an event whose text is none")
-        return Piece(text, _ids(choice.get("token_ids")), finish, count if type(count) is int else None)
+        counts = _count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))
+        return Piece(text, _ids(choice.get("token_ids")), finish, *counts)
 
     def _lines(self) -> Iterator[bytes]:
         held = b""
@@ -125,9 +135,32 @@ class Completion:
             self._room -= len(chunk)
             if self._room < 0:
                 raise self.error("sends more than such a stream can have")
-            if now() > self._deadline:
-                raise self.error(f"is not done after {self._spec.timeout_s:g} s (http.timeout_s)")
+            if self.late:
+                raise self.overdue()
             yield chunk
+
+    @property
+    def late(self) -> bool:
+        """The time for the whole stream is over."""
+        return now() >= self._deadline
+
+    def overdue(self) -> EngineError:
+        """The error of a stream that took longer than it may."""
+        return self.error(f"is not done after {self._spec.timeout_s:g} s (http.timeout_s)")
+
+    def _note_wire(self, name: str, info: dict[str, Any]) -> None:
+        """Keep a handle of the connection once it is there, so that its end does not wait for what is read."""
+        if name == "connection.connect_tcp.complete":
+            self._wire = info["return_value"].get_extra_info("socket").dup()
+            self._stack.callback(self._wire.close)
+            if self.late:  # the time was over before there was anything to hang up
+                self._hang_up()
+
+    def _hang_up(self) -> None:
+        """End the connection under whoever reads: each byte of a drip is in time, all of them together are not."""
+        with suppress(OSError):
+            if self._wire is not None:
+                self._wire.shutdown(socket.SHUT_RDWR)
 
     def _told(self) -> "_Told":
         return _Told(self)
@@ -146,6 +179,8 @@ class _Told:
         if error is None or isinstance(error, GeneratorExit):
             return
         self._completion.close()
+        if isinstance(error, httpx.HTTPError) and self._completion.late:
+            raise self._completion.overdue() from error
         if isinstance(error, httpx.HTTPError | httpx.InvalidURL):
             raise self._completion.error(one_line(f"{type(error).__name__}: {error}", 200)) from error
 
@@ -162,6 +197,10 @@ def _key(spec: HttpSpec) -> str:
     if not key or not key.isascii() or not key.isprintable():
         raise EngineError(f"http.key_env: the environment variable {spec.key_env} holds no key; set it")
     return key
+
+
+def _count(told: Json) -> int | None:
+    return told if type(told) is int and 0 <= told < 2**53 else None
 
 
 def _ids(told: Json) -> tuple[int, ...] | None:

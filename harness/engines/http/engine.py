@@ -28,13 +28,15 @@ PROTOCOL = "openai.completions"
 @dataclass
 class HttpSession:
     """A stream that began: its first tokens have come. `spaced` is the other token that its first text may stand for,
-    the one with a space before; `choice` is the verifier's own after the prompt."""
+    the one with a space before; `choice` is the verifier's own after the prompt; `told` is how many tokens the server
+    says it generated, once it has said so."""
 
     stream: Iterator[Piece]
     first: tuple[int, ...]
     finish: str | None
     spaced: int | None
     choice: Callable[[], int]
+    told: int | None = None
 
     @cached_property
     def first_token(self) -> int:
@@ -97,6 +99,7 @@ class HttpEngine:
         finish = own.finish
         for piece in own.stream:
             finish = piece.finish or finish
+            own.told = piece.completion_tokens if piece.completion_tokens is not None else own.told
             tokens = self._tokens(piece)[: max(room, 0)]
             if tokens:
                 ended = now()
@@ -111,8 +114,8 @@ class HttpEngine:
             self._open.close()
 
     def stats(self, session: Session) -> SessionCounts:
-        """Nothing of a server's cache is seen from here."""
-        return SessionCounts(None, None, 0.0, 0.0, None, None)
+        """Nothing of a server's cache is seen from here, and what it says it generated is told as it is."""
+        return SessionCounts(None, None, 0.0, 0.0, None, None, served_tokens=_own(session).told)
 
     def _ask(self, tokens: Sequence[int], most: int) -> Iterator[Piece]:
         if self._open is not None:

@@ -143,6 +143,25 @@ def test_a_stream_that_was_read_from_text_accuses_nobody():
     assert reading(astray("sut", "fused")[1]).gate.verdict == "invalid", "the mark excuses no engine of ours"
 
 
+def test_a_server_that_counts_other_tokens_than_were_read_is_told():
+    served = ServedBy(protocol="openai.completions", token_ids="read_back")
+    sound = astray("peer", "mlx-lm-speculative")[0]
+
+    def counting(more, stop):
+        def said(arm):
+            rows = (row.replace(served_tokens=len(row.token_ids) + more, stop_reason=stop) for row in arm.measurements)
+            return arm.replace(served_by=served, measurements=tuple(rows))
+
+        return ask("STREAM_READ_BACK", edit_arm(sound, "fused_dflash", said))
+
+    assert not counting(0, "length")
+    assert not counting(-1, "eos"), "the end of text counts with some servers"
+    for more, stop in ((1, "length"), (-1, "length"), (-2, "eos"), (1, "eos")):
+        (finding,) = counting(more, stop)
+        assert "the server says it generated" in finding.message
+        assert finding.field == "served_tokens"
+
+
 @pytest.mark.parametrize(("role", "engine"), [("sut", "mlx-lm-speculative"), ("peer", "fused"), ("sut", "fused")])
 def test_neither_our_own_engine_nor_a_system_under_test_is_such_a_peer(role, engine):
     assert conclude(astray(role, engine)[1]).gate.verdict == "invalid"

@@ -2,13 +2,16 @@
 
 import gzip
 import itertools
+import socket
+import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 import pytest
 
 from harness.base.errors import EngineError
-from harness.engines.http.client import Completion
+from harness.engines.http.client import READ_S, Completion
 from harness.engines.spec import HttpSpec
 from tests.harness.engines.http.hostile import answering, event
 
@@ -24,6 +27,35 @@ def drip() -> Iterator[bytes]:
     for _ in range(200):
         time.sleep(0.02)
         yield b": still there\n\n"
+
+
+def test_headers_that_drip_end_with_the_time_of_the_whole() -> None:
+    """Each byte comes in time; all of them never would."""
+    with dripping(b"HTTP/1.1 200 OK\r\nX-Slow: ") as address:
+        began = time.monotonic()
+        with pytest.raises(EngineError, match=r"not done after 0\.4 s \(http\.timeout_s\)"):
+            said(address, timeout_s=0.4)
+    assert time.monotonic() - began < READ_S / 2
+
+
+@contextmanager
+def dripping(start: bytes) -> Iterator[str]:
+    """A server that sends `start`, and then a byte now and again for ever."""
+    ended = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def drip_on() -> None:
+            there, _ = listening.accept()
+            with there, suppress(OSError):
+                there.sendall(start)
+                while not ended.wait(0.05):
+                    there.sendall(b"x")
+
+        thread = threading.Thread(target=drip_on)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        ended.set()
+        thread.join()
 
 
 def test_a_stream_is_read_to_its_end() -> None:
@@ -64,7 +96,7 @@ def test_a_server_that_says_nothing_ends_with_its_time() -> None:
         time.sleep(1)
         yield DONE
 
-    with answering(silent()) as address, pytest.raises(EngineError, match="ReadTimeout"):
+    with answering(silent()) as address, pytest.raises(EngineError, match=r"not done after 0\.2 s"):
         said(address, timeout_s=0.2)
 
 

@@ -99,6 +99,9 @@ def test_a_peer_is_measured_and_judged(address: str, tmp_path: Path) -> None:
     assert measured.served_by is not None
     assert (measured.timing_scope, measured.served_by.token_ids) == ("client_stream", "read_back")
     assert all(row.kv_bytes_decode is None and row.peak_bytes is None for row in measured.measurements)
+    assert [row.served_tokens for row in measured.measurements] == [
+        len(row.token_ids or ()) for row in measured.measurements
+    ]
     judged = conclude(report)
     identity = next(claim for claim in judged.claims if claim.name == "token_identity/server")
     assert identity.value == 1.0
