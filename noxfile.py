@@ -151,8 +151,11 @@ def review(session: nox.Session) -> None:
     """All of `k3 review --suite tiny`, at its smallest: each step of a Mac's review works."""
     install(session, "test", extra="torch,serve,page")
     smallest = ("--samples", "1", "--processes", "1")
-    folder = Path(session.create_tmp()) / "review"
-    session.run("k3", "review", "--suite", "tiny", *smallest, "--out", str(folder), *session.posargs, env=UNRECORDED)
+    out = ("--out", str(Path(session.create_tmp()) / "review"))
+    command = ("k3", "review", "--suite", "tiny", *smallest, *out, *session.posargs)
+    session.run(
+        *command, env=UNRECORDED, success_codes=[0, 2]
+    )  # one prompt of k3-tiny may end in a loop; 3: a step failed
 
 
 @nox.session
