@@ -159,6 +159,14 @@ def review(session: nox.Session) -> None:
 
 
 @nox.session
+def load(session: nox.Session) -> None:
+    """1,000 histories an engine, split and interleaved; then 16 clients on 64 sessions for 5 minutes, 100 killed."""
+    install(session, "test", extra="serve")
+    session.run("python", "scripts/session_histories.py", env=UNRECORDED)
+    session.run("python", "scripts/session_load.py", *session.posargs, env=UNRECORDED)
+
+
+@nox.session
 def audit(session: nox.Session) -> None:
     """No known vulnerability in what K3 installs."""
     install(session, extra="torch,serve,http,page,sweep,attest")

@@ -1,7 +1,8 @@
 """A server under load: many sessions open, several clients at once for some minutes, clients killed in mid-stream.
 
 Every token is held to what the same history gave before (INV-3 in the server, and here by a second session); it prints
-the fastest and the slowest client, the bytes that are left, and ends with 1 on a wrong token or a leak.
+the fastest and the slowest client, the bytes that are left, and ends with 1 on a wrong token, a leak, a client that
+failed, or one that got less than half of what the fastest did.
 """
 
 import argparse
@@ -23,12 +24,22 @@ from harness.remote.server import serving
 from harness.remote.service import SessionService
 
 ROOT = Path(__file__).resolve().parents[1]
+FAIR = 2
+"""How many times the tokens of the slowest client the fastest may get."""
 TURN, MOST = 16, 1500
 """Tokens of a turn, and of a history before its session is made anew."""
 
 
 def talk(address: str, seed: int, sessions: int, until: float, counts: dict[int, int], wrong: list[str]) -> None:
-    """One client: turns of append and generate over its sessions, each held to a session that reads all at once."""
+    """One client: what goes wrong with it is as bad as a wrong token."""
+    try:
+        turns(address, seed, sessions, until, counts, wrong)
+    except Exception as error:
+        wrong.append(f"client {seed}: {type(error).__name__}: {error}")
+
+
+def turns(address: str, seed: int, sessions: int, until: float, counts: dict[int, int], wrong: list[str]) -> None:
+    """Turns of append and generate over the client's sessions, each held to a session that reads all at once."""
     chance, client = random.Random(seed), SessionClient(address)
     histories: dict[str, list[int]] = {client.create(f"load {seed}", hold=True): [] for _ in range(sessions)}
     counts[seed] = 0
@@ -95,7 +106,8 @@ def main() -> None:
         f"{len(wrong)} wrong, {service.seen.compared} compared by INV-3; {options.kills} killed; {left} bytes left"
     )
     print(*wrong[:3], sep="\n")
-    sys.exit(bool(wrong or left))
+    failed = len(counts) < options.clients or min(counts.values()) * FAIR < max(counts.values())
+    sys.exit(bool(wrong or left or failed))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,14 @@ from reports.report import Report
 
 
 @dataclass(frozen=True)
+class RoundTripSummary:
+    """What messages cost an arm that another process ran: seconds of its prefill, and of each token it decoded."""
+
+    prefill_s: float
+    token_s: float | None
+
+
+@dataclass(frozen=True)
 class ArmSummary:
     """Medians over the rows of an arm: seconds, bytes, tokens a second.
 
@@ -36,6 +44,7 @@ class ArmSummary:
     recalled: Share | None
     prefill_s: float | None
     decode_tok_s: float | None
+    round_trip: RoundTripSummary | None
     ratio: SpeedupClaim | NullRatioClaim | None
     ratio_withheld: bool
     kv_bytes: float | None
@@ -58,6 +67,13 @@ def _ratio(report: Report, arm: Arm) -> SpeedupClaim | NullRatioClaim | None:
     return None
 
 
+def _round_trip(arm: Arm) -> RoundTripSummary | None:
+    trips = [(row, row.round_trip) for row in arm.measurements if row.round_trip is not None]
+    prefill = median_of(trip.prefill_s for _, trip in trips)
+    a_token = median_of(trip.decode_s / row.decode_tokens for row, trip in trips if row.decode_tokens)
+    return RoundTripSummary(prefill, a_token) if prefill is not None else None
+
+
 def _summary(view: ReportView, arm: Arm, admitted: set[str]) -> ArmSummary:
     report = view.report
     rows, ratio = arm.measurements, _ratio(report, arm)
@@ -73,6 +89,7 @@ def _summary(view: ReportView, arm: Arm, admitted: set[str]) -> ArmSummary:
         recalled=recall_of(arm),
         prefill_s=median_of(row.prefill_s for row in rows),
         decode_tok_s=median_of(decode_rate(row) for row in rows),
+        round_trip=_round_trip(arm),
         ratio=ratio if shown else None,
         ratio_withheld=ratio is not None and not shown,
         kv_bytes=median_of(kv_bytes(row) for row in rows),

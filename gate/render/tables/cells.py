@@ -1,5 +1,7 @@
 """Figures of an arm as table cells, the same in every table K3 prints."""
 
+from collections.abc import Iterator
+
 from gate.render.headline import three_digits
 from gate.render.tables.arm_summary import ArmSummary
 from reports.untrusted.one_line import one_line
@@ -43,6 +45,18 @@ def cells(arm: ArmSummary) -> tuple[str, ...]:
         f"{accepted.rate:.2f}" if accepted is not None else "",
         f"{accepted.committed_per_block:.2f}" if accepted is not None else "",
     )
+
+
+def round_trip_lines(arm: ArmSummary) -> Iterator[str]:
+    """What the wire took of the times above; nothing of an arm that ran in this process."""
+    trip = arm.round_trip
+    if trip is not None:
+        a_token = f"{_milliseconds(trip.token_s)} of each decoded token" if trip.token_s is not None else "no token"
+        yield f"round trip, {one_line(arm.name)}: {_milliseconds(trip.prefill_s)} of prefill, {a_token} (medians)"
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{three_digits(1000 * seconds)} ms"
 
 
 def _rows(arm: ArmSummary) -> str:

@@ -9,7 +9,7 @@ from gate.render.outcome import outcome_lines, verdict_words
 from gate.render.report_header import header_of
 from gate.render.tables import codec_cells, conduct, parity_cells, replayed
 from gate.render.tables.arm_summary import summarise
-from gate.render.tables.cells import COLUMNS, WORDS, cells
+from gate.render.tables.cells import COLUMNS, WORDS, cells, round_trip_lines
 from gate.render.tables.codec_table import summarise_codecs
 from gate.render.tables.drawing import columns_of, write_table
 from gate.render.tables.parity_counts import summarise_parity
@@ -43,7 +43,10 @@ def write_outcome(judged: JudgedFile, stream: TextIO, *, verbose: bool) -> None:
 def write_measured(report: Report, judged: JudgedFile, stream: TextIO) -> None:
     """Print what was measured, in tables."""
     if report.arms:
-        write_table(COLUMNS, [cells(arm) for arm in summarise(report, judged)], stream, words=WORDS)
+        arms = summarise(report, judged)
+        write_table(COLUMNS, [cells(arm) for arm in arms], stream, words=WORDS)
+        for arm in arms:
+            stream.writelines(f"{line}\n" for line in round_trip_lines(arm))
     if report.parity is not None:
         row = parity_cells.row(summarise_parity(report.parity))
         write_table(parity_cells.COLUMNS, [row], stream, words=parity_cells.WORDS)

@@ -1,5 +1,6 @@
 """Arms that another process runs: rows token-equal to those in process, judged alike, with the round trip told."""
 
+import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from gate.judging.judge import conclude
+from gate.judging.judge_evidence import judge_evidence
+from gate.render.tables.show import show
 from harness.base.errors import EngineError, UsageError
 from harness.engines.base import Block, DecodeLimit, LoadedVerifier
 from harness.engines.registry import build
@@ -17,6 +20,7 @@ from harness.plans.plan import RunPlan
 from harness.plans.preset_file import preset_of_flags
 from harness.remote.server import Access, serving
 from harness.runs.timed_run import run_preset
+from reports.reading import Evidence
 from reports.report import Report
 from tests.harness.remote.served import ENGINES, models, running, served
 from tests.harness.tiny_models import tiny_llama
@@ -136,6 +140,11 @@ def test_rows_of_a_remote_arm_are_those_in_process_and_judged_alike(case: str, t
         assert other.round_trip is not None
         assert row.round_trip is None
     assert not arms_blamed(report, "there") - arms_blamed(report, "here")
+    shown = io.StringIO()
+    show(report, judge_evidence(Evidence(tmp_path / "report.json", report, None, "k3", report.kind, 2)), shown)
+    (line,) = [line for line in shown.getvalue().splitlines() if line.startswith("round trip")]
+    assert line.startswith("round trip, there: ")
+    assert line.endswith(" ms of each decoded token (medians)")
 
 
 def arms_blamed(report: Report, arm: str) -> set[str]:
