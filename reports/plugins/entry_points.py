@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -97,7 +98,8 @@ def attribute_at(path: str) -> Any:
     """
     module, _, attribute = path.partition(":")
     try:
-        return getattr(importlib.import_module(module), attribute)
+        with redirect_stdout(sys.stderr):  # a command's own output is not a plug-in's to write into
+            return getattr(importlib.import_module(module), attribute)
     except (Exception, SystemExit) as error:
         raise PluginError(_one_line(f"{path} cannot be loaded: {type(error).__name__}: {error}")) from error
 

@@ -76,6 +76,31 @@ def test_what_cannot_be_used_is_told_in_a_line_and_the_rest_stands(installed: Pa
     assert "lookahead" in ENGINES
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ('raise RuntimeError("no\\nway")', "cannot be loaded: RuntimeError: no way"),
+        ("import sys; sys.exit(7)", "cannot be loaded: SystemExit: 7"),
+        ("def broken(:", "cannot be loaded: SyntaxError"),
+        ("import no_such_library", "cannot be loaded: ModuleNotFoundError"),
+        ("ENGINE = object()", "is a object, not a EngineEntry"),
+        ("print('noise'); ENGINE = 3", "is a int, not a EngineEntry"),
+    ],
+)
+def test_code_of_others_that_misbehaves_is_told_in_a_line_and_stays_off_stdout(
+    code: str, said: str, installed: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path_factory.mktemp("bad")
+    write_package(other, "bad-one", code, {"engines": {"bad": "ENGINE"}})
+    with plugged_in(installed, other):
+        assert "bad" not in ENGINES
+        assert said in (ENGINES.problem("bad") or "")
+        assert "\n" not in (ENGINES.problem("bad") or "")
+        assert "lookahead" in ENGINES
+    sys.modules.pop("bad_one", None)
+    assert not capsys.readouterr().out
+
+
 def test_another_drafter_under_the_name_of_one_that_ships_is_refused(installed: Path) -> None:
     assert "as-model" not in DRAFTERS
     assert "goes by the name model" in (DRAFTERS.problem("as-model") or "")

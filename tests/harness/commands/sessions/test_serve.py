@@ -54,7 +54,7 @@ def test_serve_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         ),
         (["--engine", "http"], "--engine http: its sessions take one prompt"),
         (["--window", "0"], "--window 0: "),
-        (["--engine", "fused", "--drafter", "ngram", "--block-size", "1"], "--block-size 1: "),
+        (["--engine", "fused", "--drafter", "ngram", "--block-size", "0"], "--block-size 0: "),
         (["--engine", "fused", "--drafter", "dflash", "--drafter-model", ""], "--drafter-model"),
         (["--restoration", "f_theta"], "--f-theta"),
         (["--address", "0.0.0.0:50051"], "--token-file"),
