@@ -9,6 +9,7 @@ from gate.claims.against_baseline import arm_pairs
 from gate.claims.in_distribution import in_distribution
 from gate.claims.recompute import ClaimFigures, recompute
 from gate.figures.codecs import AFFINE_4, IDENTITY, CodecComparison
+from gate.figures.replay.confirmed import replay_metric
 from gate.rulebook.report_view import ReportView, chooses, drafts, lossless, restores
 from gate.rulebook.rule import SPEEDUP
 from reports.records.claims import (
@@ -183,7 +184,8 @@ def _candidates_of_results(view: ReportView) -> Iterator[Claim]:
     replay = view.report.replay
     if replay is not None:
         name = replay.original_id
-        yield ReplayClaim(name=f"rows_replayed/{name}", metric="rows_replayed", value=0.0, arm=name, status="withheld")
+        metric = replay_metric(view)
+        yield ReplayClaim(name=f"{metric}/{name}", metric=metric, value=0.0, arm=name, status="withheld")
     for arm in view.report.kv_quant.arms if view.report.kv_quant is not None else ():
         if arm.name not in (IDENTITY, AFFINE_4) and arm.path != "runtime":
             yield KvQuantClaim(

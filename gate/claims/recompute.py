@@ -15,11 +15,11 @@ from gate.figures.drafter_parity import agreement
 from gate.figures.kv_memory import analytic_saving, kv_saving, table_of
 from gate.figures.paired_ratios import ratio_of_totals
 from gate.figures.prompt_shares import recall_of, token_identity, told_apart
-from gate.figures.replay.confirmed import Confirmed, ReplayBasis, confirmed
+from gate.figures.replay.confirmed import Confirmed, ReplayBasis, confirmed, replay_metric
 from gate.figures.statistics.exact_tests import mcnemar
 from gate.figures.statistics.intervals import Share, wilson
 from gate.rulebook.report_view import ReportView, chooses
-from gate.rulebook.rule import RATIOS, RECALL
+from gate.rulebook.rule import RATIOS, RECALL, REPLAY
 
 if TYPE_CHECKING:
     from reports.records.claims import (
@@ -104,7 +104,7 @@ def counted(view: ReportView, claim: Claim) -> Share | None:
         return recall_of(arm)
     if claim.metric == "token_identity" and arm is not None and baseline is not None:
         return token_identity(arm, baseline)
-    if claim.metric == "rows_replayed":
+    if claim.metric in REPLAY:
         found = _of_replay(view, claim)
         return Share(found.same + found.basis.near_ties, found.basis.drawn) if found is not None else None
     return _of_conduct(view, claim) if claim.metric in ("smoke_steps", "tests_passed") else None
@@ -203,12 +203,14 @@ def _of_conduct(view: ReportView, claim: Claim) -> Share | None:
 
 def _of_replay(view: ReportView, claim: Claim) -> Confirmed | None:
     replay = view.report.replay
-    return confirmed(view) if replay is not None and claim.arm == replay.original_id else None
+    if replay is None or claim.arm != replay.original_id or claim.metric != replay_metric(view):
+        return None
+    return confirmed(view)
 
 
 def _of_results(view: ReportView, claim: Claim) -> ClaimFigures | None:
     """Claims whose rows are not arms: of a drafter's parity, a smoke, a test run, a replay; the verdict on a codec."""
-    if claim.metric == "rows_replayed":
+    if claim.metric in REPLAY:
         found = _of_replay(view, claim)
         return ClaimFigures(found.share, replay=found.basis) if found is not None else None
     if claim.metric in ("smoke_steps", "tests_passed"):

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from gate.judging.judge import Headline
 from gate.judging.judged_file import JudgedFile
 from gate.render.headline import number_of, three_digits
+from gate.rulebook.rule import REPLAY
 from reports.records.claims import AcceptanceClaim, BaseClaim, RatioClaim, RecallClaim, ReplayClaim
 from reports.untrusted.one_line import one_line
 
@@ -36,7 +37,7 @@ def sentences(file: JudgedFile) -> tuple[str, ...]:
     found += _codecs([one.claim.arm for one in _of(file, "kv_codec_worthwhile")])
     found += map(_smoke, _of(file, "smoke_steps"))
     found += map(_tests, _of(file, "tests_passed"))
-    found += map(_replay, _of(file, "rows_replayed"))
+    found += map(_replay, [one for metric in REPLAY for one in _of(file, metric)])
     return tuple(one_line(f"{text}.", LIMIT) for text in found if text)
 
 
@@ -143,7 +144,8 @@ def _replay(found: Headline) -> str:
     unseen = f"{three_digits(100 * (claim.false_at_most or 0.0))} %"
     less = f" ({number_of(claim.not_run, 'row')} could not run here)" if claim.not_run else ""
     ties = f", {claim.near_ties} of them up to a numerical tie" if claim.near_ties else ""
-    drawn = f"Of {claim.rows} rows of {claim.arm}, {claim.drawn} were run again and {_share(found)} came out the same"
+    again = "run again" if claim.metric == "rows_replayed" else "run again on the other runtime, MLX or PyTorch,"
+    drawn = f"Of {claim.rows} rows of {claim.arm}, {claim.drawn} were {again} and {_share(found)} came out the same"
     return f"{drawn}{ties}{less}; at 95 %, at most {unseen} of its rows are false"
 
 

@@ -44,6 +44,7 @@ _WORDS = {
     "smoke_steps": "in how many steps a server of {} does what the session protocol says",
     "tests_passed": "how many tests of {} passed",
     "rows_replayed": "how many rows of {} came out the same",
+    "runtime_parity": "how many rows of {} came out the same on the other runtime",
 }
 
 

@@ -137,6 +137,14 @@ _DECLARED = (
         "be false at 95 %: exact (hypergeometric), over the random sample alone, a row that could not run counted as "
         "false. Times are no part of it.",
     ),
+    ClaimKind(
+        "runtime_parity",
+        "Rows that came out the same on the other runtime",
+        "The share of rows, drawn at random from a report of MLX, that came out the same on PyTorch; or the other way "
+        "round.",
+        "As of rows that came out the same on another machine. Bytes of caches, and what each runtime calls its loops "
+        "and drafters, are no part of it.",
+    ),
 )
 CLAIM_KINDS: dict[str, ClaimKind] = {kind.metric: kind for kind in _DECLARED}
 """Every kind of claim by its metric, in the order they are told."""

@@ -25,7 +25,7 @@ NEEDS_STREAMS = (*RATIOS, "token_identity", "acceptance", "restoration_recall")
 KV_CODEC = ("kv_codec_worthwhile",)
 SMOKE = ("smoke_steps",)
 TESTS = ("tests_passed",)
-REPLAY = ("rows_replayed",)
+REPLAY = ("rows_replayed", "runtime_parity")
 
 
 @dataclass(frozen=True)

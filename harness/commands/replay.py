@@ -4,7 +4,7 @@ import secrets
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,9 +14,11 @@ from harness.commands.run.options import Json, Verbose
 from harness.commands.run.output import check_output
 from harness.commands.run.printing import print_outcomes
 from harness.commands.trust_option import TrustCode
+from reports.engines import Backend
 from reports.report import Report
 
 SEEDS = 2**31
+Device = Literal["cpu", "cuda", "mps"]
 
 
 def command(
@@ -32,6 +34,11 @@ def command(
         Path | None, typer.Option(help="The JSON Lines file of a report whose prompts are its author's own.")
     ] = None,
     preset: Annotated[Path | None, typer.Option(help="The TOML file of a report whose preset does not ship.")] = None,
+    backend: Annotated[
+        Backend | None,
+        typer.Option(help="Run the rows on this one, to compare the two; default: the report's."),
+    ] = None,
+    device: Annotated[Device | None, typer.Option(help="Of backend torch; default: cpu.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Replay file; default: a new one beside REPORT.")] = None,
     json_output: Json = False,
     verbose: Verbose = False,
@@ -42,6 +49,9 @@ def command(
     Models are found by their digests, prompts are made again from seed and generator. Tokens, texts, drafts accepted in
     every block, positions, bytes and errors of codecs must be the same; times are shown and never judged. The gate
     reads the replay beside the report: how much of the report it confirms, and which claims it contradicts.
+
+    With --backend torch the rows of a report of MLX run on PyTorch (and with mlx the other way round): how many come
+    out the same tells whether the engines of both are at par, and says nothing against the report.
     """
     from harness.replay.replay import replay
     from harness.replay.request import ReplayRequest, replayable
@@ -60,6 +70,8 @@ def command(
         models=tuple(model or ()),
         prompts=prompts,
         preset=preset,
+        backend=backend,
+        device=device,
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
     with bar(f"replay of {original.report_id}") as progress:

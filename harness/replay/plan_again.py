@@ -5,13 +5,13 @@ from dataclasses import replace
 from harness.base.errors import CannotRunError, UsageError
 from harness.plans.kinds import plan_of
 from harness.plans.plan import Plan, RunPlan
-from harness.plans.preset import BasePreset, CodePreset
+from harness.plans.preset import BasePreset, CodePreset, TimedPreset
 from harness.plans.preset_file import load_preset_again
 from harness.plans.requirements import check_requirements
 from harness.replay.bounds import check_bounds
 from harness.replay.models_by_digest import with_found_models
 from harness.replay.request import ReplayRequest
-from reports.engines import HTTP, REMOTE
+from reports.engines import ENGINES, HTTP, MLX, REMOTE
 from reports.records.record import digest_of
 from reports.untrusted.files import RefusedFileError, read_bounded
 
@@ -34,7 +34,7 @@ def plan_again(request: ReplayRequest) -> Plan:
         if loaded.preset.kind != report.kind:
             raise CannotRunError(f"preset {told.name} is of kind {loaded.preset.kind}, the report of {report.kind}")
         check_bounds(loaded.preset)
-        preset = _with_prompts(loaded.preset, request)
+        preset = _with_prompts(_on_backend(loaded.preset, request), request)
         preset = with_found_models(preset, report.provenance.models, request.models)
         check_requirements(preset)
         plan = plan_of(replace(loaded, preset=preset))
@@ -43,6 +43,23 @@ def plan_again(request: ReplayRequest) -> Plan:
     if isinstance(plan, RunPlan):
         return replace(plan, arms=tuple(arm for arm in plan.arms if arm.spec.engine not in (REMOTE, HTTP.name)))
     return plan
+
+
+def _on_backend(preset: BasePreset, request: ReplayRequest) -> BasePreset:
+    """The preset on the backend that was asked for, without arms of engines that it does not have."""
+    if request.backend is None:
+        return preset
+    if not isinstance(preset, TimedPreset):
+        raise CannotRunError(f"--backend: runs of kind {preset.kind} compute with MLX alone; leave it out")
+    arms = tuple(
+        arm for arm in preset.arms if arm.engine not in ENGINES or request.backend in ENGINES[arm.engine].backends
+    )
+    if not arms:
+        raise CannotRunError(f"--backend {request.backend}: has no engine of this report but the plain model")
+    if request.backend == MLX and request.device is not None:
+        raise CannotRunError("--device: is of backend torch; leave it out")
+    fields = {**preset.model_dump(), "arms": arms, "backend": request.backend, "device": request.device, "dtype": None}
+    return type(preset).model_validate(fields)
 
 
 def _with_prompts(preset: BasePreset, request: ReplayRequest) -> BasePreset:

@@ -54,6 +54,7 @@ def replay(request: ReplayRequest, progress: Progress) -> Report:
         original_kind=report.kind,
         original_host=report.provenance.host,
         original_packages=report.provenance.packages or (),
+        original_runtime=report.provenance.runtime,
         seed=request.seed,
         asked=request.rows,
         population=arms,

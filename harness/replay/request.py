@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import CannotRunError
+from reports.engines import Backend
 from reports.reading import Evidence
 from reports.replays.population import REPLAYED_KINDS, population
 from reports.report import Report
@@ -14,7 +15,8 @@ class ReplayRequest:
     """A report to be replayed: how many rows, drawn with which seed, and where what it needs may be found.
 
     `models` are folders or names of the reviewer's beside the known ones; `prompts` and `preset` are files of the
-    reviewer's, held to the digests that the report tells.
+    reviewer's, held to the digests that the report tells. With a `backend` the rows run on that one, whatever they ran
+    on before, on `device` of it.
     """
 
     report: Report
@@ -24,6 +26,8 @@ class ReplayRequest:
     models: tuple[str, ...] = ()
     prompts: Path | None = None
     preset: Path | None = None
+    backend: Backend | None = None
+    device: str | None = None
 
 
 def replayable(evidence: Evidence) -> Report:

@@ -167,9 +167,12 @@ class TestsClaim(BaseClaim):
 
 
 class ReplayClaim(BaseClaim):
-    """Share of the drawn rows of another report that came out the same when they were run again; `arm` is its id."""
+    """Share of the drawn rows of another report that came out the same when they were run again; `arm` is its id.
 
-    metric: Literal["rows_replayed"]
+    `runtime_parity` is the same on the other runtime: PyTorch for a report of MLX, or the other way round.
+    """
+
+    metric: Literal["rows_replayed", "runtime_parity"]
     unit: Literal["fraction"] = "fraction"
     drawn: Count | None = None
     rows: Count | None = Field(None, description="In the report that was drawn from")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from gate.figures.replay.confirmed import tie_of
+from gate.figures.replay.confirmed import allowance
 from gate.figures.replay.differences import differences, near_tie
 from gate.rulebook.report_view import ReportView
 
@@ -39,13 +39,13 @@ def by_arm(view: ReportView) -> Iterator[ArmReplayed]:
     replay = view.report.replay
     if replay is None:
         return
-    tie = tie_of(view, replay)
+    may = allowance(view, replay)
     of_oracle = [row for row in replay.rows if row.arm == "oracle"]
     for one in replay.population:
         own = [row for row in replay.rows if row.arm == one.arm]
         ran = [row for row in own if row.replayed is not None]
-        same = [row for row in ran if not differences(row, tie)]
-        ties = sum(near_tie(row, tie) for row in same)
+        same = [row for row in ran if not differences(row, may)]
+        ties = sum(near_tie(row, may) for row in same)
         yield ArmReplayed(
             arm=one.arm,
             rows=one.rows,

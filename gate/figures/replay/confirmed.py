@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from gate.figures.replay.differences import Difference, differences, near_tie
+from gate.figures.replay.differences import Allowance, Difference, differences, near_tie
 from gate.figures.statistics.hypergeometric import most_false
 from gate.rulebook.near_ties import tie_gap
 from gate.rulebook.report_view import ReportView
+from reports.engines import MLX
 
 if TYPE_CHECKING:
     from reports.records.conduct.replay import ReplayedFact, ReplayedRow, ReplayResult
@@ -60,11 +61,11 @@ def confirmed(view: ReportView) -> Confirmed | None:
     replay = view.report.replay
     if replay is None or not replay.rows:
         return None
-    tie = tie_of(view, replay)
+    may = allowance(view, replay)
     total = sum(one.rows for one in replay.population)
-    bad = {(row.arm, row.place) for row in replay.rows if row.replayed is None or differences(row, tie)}
+    bad = {(row.arm, row.place) for row in replay.rows if row.replayed is None or differences(row, may)}
     ran = [row for row in replay.rows if row.replayed is not None and (row.arm, row.place) not in bad]
-    ties = sum(near_tie(row, tie) for row in ran)
+    ties = sum(near_tie(row, may) for row in ran)
     sampled = [one for one in draw(replay.original, replay.seed, replay.asked, replay.population) if one.sampled]
     most = most_false(total, len(sampled), sum((one.arm, one.place) in bad for one in sampled)) if sampled else total
     basis = ReplayBasis(
@@ -82,14 +83,32 @@ def disagreements(view: ReportView) -> list[Disagreement]:
     replay = view.report.replay
     if replay is None:
         return []
-    tie = tie_of(view, replay)
+    may = allowance(view, replay)
     ran = {row.arm for row in replay.rows if row.replayed is not None}
-    unlike = (fact for fact in replay.facts if fact.replayed != fact.original and not _may_be_missing(fact, ran))
+    unlike = (fact for fact in replay.facts if fact.replayed != fact.original and not _may_differ(fact, ran, may))
     facts = list(map(_of_fact, unlike))
-    return facts + [_of_row(row, found) for row in replay.rows if (found := differences(row, tie))]
+    return facts + [_of_row(row, found) for row in replay.rows if (found := differences(row, may))]
 
 
-def tie_of(view: ReportView, replay: ReplayResult) -> float | None:
+def other_runtime(view: ReportView) -> bool:
+    """Whether the rows were run again on PyTorch and had been made with MLX, or the other way round."""
+    replay = view.report.replay
+    before = replay.original_runtime if replay is not None else None
+    return replay is not None and (before.backend if before is not None else MLX) != view.backend
+
+
+def replay_metric(view: ReportView) -> Literal["rows_replayed", "runtime_parity"]:
+    """What the claim of a replay is called."""
+    return "runtime_parity" if other_runtime(view) else "rows_replayed"
+
+
+def allowance(view: ReportView, replay: ReplayResult) -> Allowance:
+    """What may be otherwise in a row, between these two machines and runtimes."""
+    other = other_runtime(view)
+    return Allowance(tie_gap(view) if other else _tie_of(view, replay), other, view.layers or 0)
+
+
+def _tie_of(view: ReportView, replay: ReplayResult) -> float | None:
     """The logit gap that counts as a tie where the two machines are not the same; none where they are."""
     here = view.report.provenance
     if here is not None and here.host is not None and here.host == replay.original_host:
@@ -102,11 +121,14 @@ def tie_of(view: ReportView, replay: ReplayResult) -> float | None:
     return tie_gap(view)
 
 
-def _may_be_missing(fact: ReplayedFact, ran: set[str]) -> bool:
-    """It is not here, rightly: the name of a model that lies in a folder, or of an arm none of whose rows could run."""
+def _may_differ(fact: ReplayedFact, ran: set[str], may: Allowance) -> bool:
+    """It is not here, rightly: the name of a model that lies in a folder, or of an arm none of whose rows could run.
+    Or it is what the other runtime calls its loop, its drafter and the type it computes in."""
+    arm, field = _arm(fact), fact.field.rpartition(".")[2]
+    if may.other_runtime and (field == "dtype" or (arm != WHOLE and field in ("decode_loop", "drafter"))):
+        return True
     if fact.replayed is not None:
         return False
-    arm = _arm(fact)
     return (fact.field.startswith("models.") and fact.field.endswith(".id")) or (arm != WHOLE and arm not in ran)
 
 

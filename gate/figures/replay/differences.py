@@ -19,11 +19,27 @@ _TIMES = {
 _OF_ITS_RUN = {"order", "peak_bytes", "mean_accept_len"}
 """What a row owes to the rows before it, or to how a tool prints."""
 
+_OF_ITS_RUNTIME = {"decode_loop", "kv_bytes_prefill", "kv_bytes_decode", "drafter_bytes_prefill"}
+"""What MLX and PyTorch do each in its own way: the plain model's loop, and the room that a cache keeps to spare."""
+
 _AFTER_A_TIE = {
     "token_ids", "text", "correct", "stop_reason", "decode_tokens", "kv_bytes_decode", "speculation",
     "restored_positions", "evicted_positions",
 }  # fmt: skip
 """What is about the rest of a stream, once a numerical tie fell the other way."""
+
+_COUNTS = ("evicted_positions", "restored_positions")
+
+
+class Allowance(NamedTuple):
+    """What may be otherwise: a stream from a tie on, where machines or runtimes differ, by a logit gap of up to `tie`.
+
+    `layers` is how many the verifier has.
+    """
+
+    tie: float | None
+    other_runtime: bool
+    layers: int
 
 
 class Difference(NamedTuple):
@@ -34,23 +50,35 @@ class Difference(NamedTuple):
     replayed: str
 
 
-def differences(row: ReplayedRow, tie: float | None) -> list[Difference]:
-    """What did not come out the same, of everything that the report recorded; nothing of a row that did not run.
-
-    `tie` is the logit gap of a numerical tie where the machines differ: such a stream is compared up to it.
-    """
+def differences(row: ReplayedRow, may: Allowance) -> list[Difference]:
+    """What did not come out the same, of everything that the report recorded; nothing of a row that did not run."""
     if row.replayed is None:
         return []
-    left_out = _AFTER_A_TIE if near_tie(row, tie) else set()
+    left_out = _AFTER_A_TIE if near_tie(row, may) else set()
+    left_out = left_out | (_OF_ITS_RUNTIME if may.other_runtime else set())
+    left_out = left_out | (set(_COUNTS) if _counted_ahead(row, may.layers) else set())
     ours, theirs = (one.model_dump(mode="json", exclude_none=True) for one in (row.original, row.replayed))
     found = list(_unlike({name: value for name, value in ours.items() if name not in left_out}, theirs, ""))
-    return found + list(_unlike_audits(row, tie))
+    return found + list(_unlike_audits(row, may.tie))
 
 
-def near_tie(row: ReplayedRow, tie: float | None) -> bool:
+def _counted_ahead(row: ReplayedRow, layers: int) -> bool:
+    """The stream ended at a stop token, and the report counts one position more a layer, or less than that: earlier
+    versions counted on MLX the step that was in flight when the stop token came."""
+    ours, theirs = row.original, row.replayed
+    if getattr(ours, "stop_reason", None) in (None, "length"):
+        return False
+    evicted, restored = ((getattr(ours, name) or 0) - (getattr(theirs, name, 0) or 0) for name in _COUNTS)
+    return 0 < evicted <= layers and restored in (0, evicted)
+
+
+def near_tie(row: ReplayedRow, may: Allowance) -> bool:
     """The stream is another one, and the verifier here calls every token of the original's its own choice, or tied."""
+    tie = may.tie
     ours, theirs = getattr(row.original, "token_ids", None), getattr(row.replayed, "token_ids", None)
     if tie is None or row.audit is None or ours is None or theirs is None or ours == theirs:
+        return False
+    if may.other_runtime and row.original_audit is None:
         return False
     parted = next((place for place, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), None)
     return parted in {miss.position for miss in row.audit.mismatches} and all(

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gate.figures.replay.confirmed import WHOLE, Disagreement, disagreements
+from gate.figures.replay.confirmed import WHOLE, Disagreement, disagreements, other_runtime
 from gate.rulebook.report_view import ReportView
 from gate.rules.replay.agreement import REPLAY_OF_ANOTHER, REPLAY_REFUTES
+from reports.engines import MLX
 from reports.records.verdict import Violation
 from reports.replays.facts import facts_of
 from reports.replays.population import audit_key, audits_of, population, rows_of
@@ -38,7 +39,8 @@ def of_replays(report: Report, beside: Beside) -> Iterator[Violation]:
             claims = tuple(claim.name for claim in report.claims)
             yield _violation(REPLAY_OF_ANOTHER.code, message, claims, field, found, allowed)
     for replay in beside.replays:
-        against = disagreements(ReportView(replay))
+        # What came out otherwise on the other runtime says that the two are not at par, nothing against the report.
+        against = [] if other_runtime(ReportView(replay)) else disagreements(ReportView(replay))
         if against:
             yield _refuted(report, replay, against)
 
@@ -50,6 +52,11 @@ def unlike_original(report: Report, original: Report | None) -> tuple[str, str, 
     if original is None:
         message = f"replay.original: {replay.original[:19]} is no report beside it or among the judged files"
         return "replay.original", message, replay.original[:19], "the report of that digest"
+    runtime = original.provenance.runtime if original.provenance is not None else None
+    if replay.original_runtime != runtime:
+        found, allowed = (one.backend if one is not None else MLX for one in (replay.original_runtime, runtime))
+        message = f"replay.original_runtime: {found}, and the report ran on {allowed}, or with another device or type"
+        return "replay.original_runtime", message, found, allowed
     facts = facts_of(original)
     wrong = next((fact for fact in replay.facts if facts.get(fact.field) != fact.original), None)
     if wrong is not None:

@@ -10,7 +10,7 @@ from gate.figures.estimators import acceptances, derived_rate, rate, ratios
 from gate.figures.replay.confirmed import ReplayBasis
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import RATIOS, RECALL, Example, Finding
+from gate.rulebook.rule import RATIOS, RECALL, REPLAY, Example, Finding
 from gate.rulebook.thresholds import (
     FIGURE_TOLERANCE,
     LEVEL,
@@ -130,7 +130,7 @@ def _figures_of(claim: Claim) -> dict[str, float]:
         found |= _numbers({"error_ratio": claim.error_ratio, "error_interval": claim.error_interval, "p": claim.p})
     if claim.metric in RECALL:
         found |= _numbers({name: getattr(claim, name) for name in RecallLuck.__dataclass_fields__})
-    if claim.metric == "rows_replayed":
+    if claim.metric in REPLAY:
         found |= _numbers({name: getattr(claim, name) for name in ReplayBasis.__dataclass_fields__})
     if claim.metric == "acceptance":
         found |= {f"by_position.{i}": value for i, value in enumerate(claim.by_position or ())}

@@ -21,7 +21,8 @@ from gate.rulebook.thresholds import (
     "REPLAY_DISAGREES",
     title="Rows that came out otherwise when they were run again",
     catches="A drawn row of which a token, text, count, byte or error is not what the report has, or a setting that is "
-    "not what preset, seed, models and code make of it. On another machine a stream may part at a numerical tie.",
+    "not what preset, seed, models and code make of it. On another machine, and on the other of MLX and PyTorch, a "
+    "stream may part at a numerical tie; there bytes of caches and the names of loops and drafters may differ, too.",
     why="What the same code makes of the same models and prompts is the same; if not, the report was not made so.",
     fix="Find out which of the two is right: measure again on a third machine. Retract the report if it is wrong.",
     severity="withheld",
@@ -60,8 +61,8 @@ REPLAY_REFUTES = outside_rule(
 REPLAY_OF_ANOTHER = outside_rule(
     "REPLAY_OF_ANOTHER",
     title="A replay of rows that the report does not have",
-    catches="A replay whose rows, audits, settings or numbers of rows are not those of the report that it names; or "
-    "whose report lies neither beside it nor among the judged files.",
+    catches="A replay whose rows, audits, settings, runtime or numbers of rows are not those of the report that it names; "
+    "or whose report lies neither beside it nor among the judged files.",
     why="A replay holds both sides; without the report nobody sees that its side is the report's.",
     fix="Keep the replay in the folder of its report, both as they were written.",
     severity="withheld",

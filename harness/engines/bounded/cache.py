@@ -8,14 +8,14 @@ free, since attention does not depend on it. There is deliberately no `bits` (ml
 quantised one) and no `__len__` (an empty cache would be falsy).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from harness.base.clock import Stopwatch
 from harness.base.errors import EngineError
-from harness.engines.base import Held, SessionStats
+from harness.engines.base import Block, Held, SessionStats
 from harness.engines.bounded.arrays import Array, Arrays
 from harness.engines.bounded.layout import (
     GROWTH,
@@ -35,7 +35,8 @@ RESTORATION = "restoration"
 class Counters:
     """(layer, position) pairs, counted where arrays are written, rebuilt for the first time, or dropped.
 
-    `largest_mask` is (queries, keys).
+    A loop may run a step ahead of the token that it tells. What that step does is counted once its token is told, or
+    once more is read behind it. `largest_mask` is (queries, keys).
     """
 
     restored: int = 0
@@ -273,7 +274,8 @@ class EvictingCache:
 
     def __init__(self, rules: Sequence[LayerRule], evicting: bool, restorer: Restorer, arrays: Arrays) -> None:
         """One rule a layer; with `evicting` false nothing is evicted until `evict`."""
-        self.counters = Counters()
+        self.counters = self._before_step = Counters()
+        self._ahead = 0
         self.watch = Stopwatch(arrays.now)
         self.restorer, self._arrays = restorer, arrays
         groups = {rule: LayerGroup(rule, CacheLayout(rule, evicting)) for rule in dict.fromkeys(rules)}
@@ -325,6 +327,7 @@ class EvictingCache:
 
     def go_on(self) -> None:
         """After decoding, make ready to read more in chunks: slots in the order of their positions."""
+        self.take_ahead()
         for group in self.groups:
             slots = group.layout.go_on()
             for layer in self.layers:
@@ -361,18 +364,31 @@ class EvictingCache:
 
     def begin_step(self) -> None:
         """Plan a decode step. No mask is needed: no layer holds what the step may not see."""
+        self._before_step = replace(self.counters)
+        self._ahead += 1
         for group in self.groups:
             group.plan, group.mask, group.waits = group.layout.plan_step(), None, False
+
+    def telling(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        """The blocks of a loop that takes a step a token, of which each tells what a step came to."""
+        for block in blocks:
+            self._ahead -= 1
+            yield block
+
+    def take_ahead(self) -> None:
+        """Something is read behind a step that ran ahead, or its token is told after all."""
+        self._ahead = 0
 
     def remade(self) -> list[object]:
         """K/V to write back, and what the restorer kept: to be evaluated with the forward that made them."""
         return [*(layer.remade for layer in self.layers if layer.remade is not None), *self.restorer.arrays()]
 
     def stats(self) -> SessionStats:
-        """What was counted, and the bytes now held."""
+        """What was counted but for a step that is ahead, and the bytes now held."""
+        counted = self._before_step if self._ahead else self.counters
         return SessionStats(
-            restored_positions=self.counters.restored,
-            evicted_positions=self.counters.evicted,
+            restored_positions=counted.restored,
+            evicted_positions=counted.evicted,
             restoration_s=self.watch.total(RESTORATION),
             aux_s=self.restorer.seconds,
             kv_bytes=self.nbytes,

@@ -7,7 +7,7 @@ from pydantic import Field
 from reports.records.codec_rows import CodecSample, OracleSample
 from reports.records.drafter_parity import ParityBlock
 from reports.records.measurement import AuditedStream, Measurement
-from reports.records.provenance import Host, Package
+from reports.records.provenance import Host, Package, Runtime
 from reports.records.record import Count, Digest, Name, Record
 
 Told = Annotated[str, Field(max_length=400)]
@@ -60,6 +60,7 @@ class ReplayResult(Record):
     original_kind: Name
     original_host: Host | None = None
     original_packages: tuple[Package, ...] = ()
+    original_runtime: Runtime | None = Field(None, description="None: MLX")
     seed: Count = Field(description="Of the draw")
     asked: Annotated[int, Field(ge=1, le=10_000, description="Rows drawn at random from all")]
     population: tuple[DrawnFrom, ...] = Field(min_length=1, max_length=1000)

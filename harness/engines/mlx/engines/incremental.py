@@ -83,6 +83,7 @@ class IncrementalEngine:
             own.first = _read(own.bounded, own.cache, tokens)
         elif own.ahead is not None:
             own.first = own.ahead
+            own.cache.take_ahead()
         own.ahead = None
 
     def held(self, session: Session) -> Held:
@@ -96,7 +97,7 @@ class IncrementalEngine:
         if isinstance(session, NativeSession):
             return native_decode(self._model, session, limit)
         own = _own(session)
-        return step_loop(own.first, lambda token: _step(token, own), limit)
+        return own.cache.telling(step_loop(own.first, lambda token: _step(token, own), limit))
 
     def stats(self, session: Session) -> SessionStats:
         """Counters of the cache and its bytes."""

@@ -75,7 +75,7 @@ class IncrementalEngine(ArEngine):
         if isinstance(session, NativeSession):
             return super().decode(session, limit)
         own = _evicting(session)
-        return step_by_step(own.first_token, lambda token: self._step(own, token), limit)
+        return own.cache.telling(step_by_step(own.first_token, lambda token: self._step(own, token), limit))
 
     def stats(self, session: Session) -> SessionStats:
         """Counters of the cache and its bytes."""

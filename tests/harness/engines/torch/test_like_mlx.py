@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 
+from harness.engines.base import DecodeLimit
 from harness.engines.registry import build
 from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec
 from harness.runs.loaded.loading import load_models, load_torch_models
@@ -52,10 +53,29 @@ def test_every_engine_says_the_same(case: str) -> None:
     (ours, blocks), (theirs, their_blocks) = (decoded(engine, prompt, 24) for engine in engines)
     assert theirs == ours
     assert [block.drafted for block in their_blocks] == [block.drafted for block in blocks]
-    counted, their_count = (engine.stats(engine.prefill(prompt)) for engine in engines)
-    assert their_count.restored_positions == counted.restored_positions
-    assert their_count.evicted_positions == counted.evicted_positions
     assert engines[1].restoration == engines[0].restoration
+
+
+STOPS = [("at the limit", None), ("at a stop token, with a step in flight on MLX", 9)]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("stopped", [place for _, place in STOPS], ids=[name for name, _ in STOPS])
+def test_both_count_the_same_positions_after_prefill_and_after_decoding(case: str, stopped: int | None) -> None:
+    mlx, torch = both()
+    name, settings = CASES[case]
+    prompt = Code(items=8, samples=1, seed=1).prompts(mlx.text)[0].tokens[:220]
+    stream, _ = decoded(build("ar", mlx.verifier, EngineSettings()), prompt, 24)
+    stops = {} if stopped is None else {stream[stopped]: "eos"}
+    found = []
+    for loaded in (mlx, torch):
+        engine = build(name, loaded.verifier, settings)
+        session = engine.prefill(prompt)
+        counts = [engine.stats(session)]
+        told = [token for block in engine.decode(session, DecodeLimit(24, stops)) for token in block.tokens]
+        counts.append(engine.stats(session))
+        found.append((told, [(one.evicted_positions, one.restored_positions) for one in counts]))
+    assert found[0] == found[1]
 
 
 def test_what_was_loaded_is_held_to_its_reference() -> None:
