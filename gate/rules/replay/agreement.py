@@ -61,8 +61,8 @@ REPLAY_REFUTES = outside_rule(
 REPLAY_OF_ANOTHER = outside_rule(
     "REPLAY_OF_ANOTHER",
     title="A replay of rows that the report does not have",
-    catches="A replay whose rows, audits, settings, runtime or numbers of rows are not those of the report that it names; "
-    "or whose report lies neither beside it nor among the judged files.",
+    catches="A replay whose rows, audits, settings, runtime or numbers of rows are not those of the report that it "
+    "names; or whose report lies neither beside it nor among the judged files.",
     why="A replay holds both sides; without the report nobody sees that its side is the report's.",
     fix="Keep the replay in the folder of its report, both as they were written.",
     severity="withheld",

@@ -153,3 +153,20 @@ def test_the_gate_reads_a_replay_without_what_runs_models(measured: Report, tmp_
     again = json.loads((tmp_path / "run-replay-1.json").read_text())
     assert again["kind"] == "replay"
     assert Report.model_validate_json(replay.model_dump_json()) == replay
+
+
+@pytest.mark.torch
+def test_rows_of_mlx_come_out_the_same_on_pytorch(measured: Report, tmp_path: Path) -> None:
+    _, replay = replayed(measured, tmp_path, "--rows", "3", "--backend", "torch")
+    assert replay.replay is not None
+    assert replay.provenance is not None
+    assert replay.provenance.runtime is not None
+    assert {row.arm for row in replay.replay.rows} == {"oracle", "oracle_again", "fused"}
+    assert [(claim.metric, claim.value) for claim in replay.claims] == [("runtime_parity", 1.0)]
+    assert "REPLAY_DISAGREES" not in codes(tmp_path)["run-replay-1.json"]
+
+
+def test_a_device_is_of_pytorch_alone(measured: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_report(measured, tmp_path / "run.json")
+    assert run(["replay", str(tmp_path / "run.json"), "--backend", "mlx", "--device", "cuda"]) == 3
+    assert "--device: is of backend torch" in capsys.readouterr().err

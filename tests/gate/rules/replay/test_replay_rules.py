@@ -6,7 +6,7 @@ from gate.judging.replays.beside import Beside, of_replays, unlike_original
 from gate.rulebook.report_view import ReportView
 from reports.records.conduct.replay import ReplayedRow
 from reports.records.measurement import AuditedStream, Measurement, Mismatch
-from reports.records.provenance import Host
+from reports.records.provenance import Host, Runtime
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.replay import edit_first, edit_replay, original, other_stream, replayed
@@ -192,3 +192,60 @@ def test_facts_that_were_emptied_hide_nothing() -> None:
         fact.field for fact in REPLAY.replay.facts if fact.field.startswith("models.") and fact.field.endswith(".id")
     ]
     assert len(ask("REPLAY_DISAGREES", emptied)) == len(REPLAY.replay.facts) - len(rightly)
+
+
+def on_pytorch(report: Report) -> Report:
+    """The same rows, run again with PyTorch."""
+    assert report.provenance is not None
+    runtime = Runtime(backend="torch", device="cpu", dtype="float32", attention="sdpa", threads=2)
+    return report.replace(provenance=report.provenance.replace(runtime=runtime))
+
+
+def other_bytes(row: ReplayedRow) -> ReplayedRow:
+    assert isinstance(row.replayed, Measurement)
+    return row.replace(replayed=row.replayed.replace(kv_bytes_decode=1, decode_loop="greedy_step"))
+
+
+def test_on_the_other_runtime_a_replay_tells_whether_the_two_are_at_par() -> None:
+    other = conclude(on_pytorch(measured_replay(original())))
+    assert [(claim.metric, claim.value) for claim in other.claims] == [("runtime_parity", 1.0)]
+    assert not ask("REPLAY_DISAGREES", edit_first(other, other_bytes)), "each keeps its own room to spare"
+    assert ask("REPLAY_DISAGREES", edit_first(REPLAY, other_bytes))
+    assert ask("REPLAY_DISAGREES", edit_first(other, other_stream))
+    assert not ask("REPLAY_DISAGREES", edit_first(other, lambda row: missed(other_stream(row), 0.004)))
+    assert ask("REPLAY_DISAGREES", edit_first(other, lambda row: missed(other_stream(row), 0.5)))
+
+
+def test_a_tie_between_runtimes_takes_the_audits_of_both() -> None:
+    other = on_pytorch(REPLAY)
+    alone = edit_first(other, lambda row: missed(other_stream(row), 0.004).replace(original_audit=None))
+    assert ask("REPLAY_DISAGREES", alone)
+
+
+def test_the_other_runtime_says_nothing_against_the_report_and_cannot_be_made_up() -> None:
+    parted = conclude(edit_first(on_pytorch(measured_replay(original())), other_stream))
+    evidence = Beside(replays=(parted,))
+    assert not list(of_replays(original(), evidence))
+    assert parted.claims[0].status == "withheld"
+    runtime = on_pytorch(REPLAY).provenance
+    assert runtime is not None
+    pretended = edit_replay(REPLAY, lambda replay: replay.replace(original_runtime=runtime.runtime))
+    fault = unlike_original(pretended, original())
+    assert fault is not None
+    assert fault[0] == "replay.original_runtime"
+
+
+def test_a_step_that_was_in_flight_when_the_stream_stopped_may_have_been_counted() -> None:
+    def more(row: ReplayedRow, count: int, reason: str) -> ReplayedRow:
+        assert isinstance(row.original, Measurement)
+        assert isinstance(row.replayed, Measurement)
+        return row.replace(
+            original=row.original.replace(evicted_positions=100 + count, restored_positions=0, stop_reason=reason),
+            replayed=row.replayed.replace(evicted_positions=100, restored_positions=0, stop_reason=reason),
+        )
+
+    layers = ReportView(REPLAY).layers
+    assert layers
+    for count, reason, same in ((layers, "eos", True), (layers + 1, "eos", False), (1, "length", False)):
+        edited = edit_first(REPLAY, lambda row, count=count, reason=reason: more(row, count, reason))
+        assert (not ask("REPLAY_DISAGREES", edited)) is same, (count, reason)
