@@ -54,9 +54,9 @@ def unlike_original(report: Report, original: Report | None) -> tuple[str, str, 
         return "replay.original", message, replay.original[:19], "the report of that digest"
     runtime = original.provenance.runtime if original.provenance is not None else None
     if replay.original_runtime != runtime:
-        found, allowed = (one.backend if one is not None else MLX for one in (replay.original_runtime, runtime))
-        message = f"replay.original_runtime: {found}, and the report ran on {allowed}, or with another device or type"
-        return "replay.original_runtime", message, found, allowed
+        told, ran = (one.backend if one is not None else MLX for one in (replay.original_runtime, runtime))
+        message = f"replay.original_runtime: {told}, and the report ran on {ran}, or with another device or type"
+        return "replay.original_runtime", message, told, ran
     facts = facts_of(original)
     wrong = next((fact for fact in replay.facts if facts.get(fact.field) != fact.original), None)
     if wrong is not None:
