@@ -5,13 +5,13 @@ from dataclasses import replace
 from harness.base.errors import CannotRunError, UsageError
 from harness.plans.kinds import plan_of
 from harness.plans.plan import Plan, RunPlan
-from harness.plans.preset import BasePreset, CodePreset, TimedPreset
+from harness.plans.preset import ArmSpec, BasePreset, CodePreset, TimedPreset
 from harness.plans.preset_file import load_preset_again
 from harness.plans.requirements import check_requirements
 from harness.replay.bounds import check_bounds
 from harness.replay.models_by_digest import with_found_models
 from harness.replay.request import ReplayRequest
-from reports.engines import ENGINES, HTTP, MLX, REMOTE
+from reports.engines import ENGINES, HTTP, MLX, REMOTE, Backend
 from reports.records.record import digest_of
 from reports.untrusted.files import RefusedFileError, read_bounded
 
@@ -52,7 +52,9 @@ def _on_backend(preset: BasePreset, request: ReplayRequest) -> BasePreset:
     if not isinstance(preset, TimedPreset):
         raise CannotRunError(f"--backend: runs of kind {preset.kind} compute with MLX alone; leave it out")
     arms = tuple(
-        arm for arm in preset.arms if arm.engine not in ENGINES or request.backend in ENGINES[arm.engine].backends
+        _on_its_own_graph(arm, request.backend)
+        for arm in preset.arms
+        if arm.engine not in ENGINES or request.backend in ENGINES[arm.engine].backends
     )
     if not arms:
         raise CannotRunError(f"--backend {request.backend}: has no engine of this report but the plain model")
@@ -60,6 +62,13 @@ def _on_backend(preset: BasePreset, request: ReplayRequest) -> BasePreset:
         raise CannotRunError("--device: is of backend torch; leave it out")
     fields = {**preset.model_dump(), "arms": arms, "backend": request.backend, "device": request.device, "dtype": None}
     return type(preset).model_validate(fields)
+
+
+def _on_its_own_graph(arm: ArmSpec, backend: Backend) -> ArmSpec:
+    """The arm as that backend runs it: one graph for draft and verification is MLX's; the drafts are the same."""
+    if backend == MLX or arm.drafter is None:
+        return arm
+    return arm.replace(drafter=arm.drafter.replace(graph="two_phase"))
 
 
 def _with_prompts(preset: BasePreset, request: ReplayRequest) -> BasePreset:
