@@ -9,6 +9,7 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, RECALL, Example, Finding
 from gate.rulebook.thresholds import DEGENERATE_LINE_LENGTH, DEGENERATE_LINES, DEGENERATE_REPEATS, DEGENERATE_UNIT
+from reports.scoring.answers import why_wrong
 
 if TYPE_CHECKING:
     from reports.records.codec_rows import CodecSample, KvQuantResult, OracleSample, SecondQuestion
@@ -74,8 +75,6 @@ def _scored(
             message = f"{where}: counted as correct, but no {lacking} is recorded to score"
             yield Finding(message, arm, sample, lacking, "none", f"its {lacking}", severity="withheld")
         return
-    from reports.scoring.answers import why_wrong
-
     key = (text, prompt.prompt_set, prompt.sample)
     if key not in known:
         known[key] = why_wrong(text, prompt.answer, prompt.also_asked or (), prompt.not_asked or ())
