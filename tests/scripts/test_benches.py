@@ -1,5 +1,6 @@
 """Every benchmark runs, at its smallest size: what it measures is not looked at, since no test depends on the clock."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,16 @@ SMALLEST = {
     "bench_journal.py": ["--rows", "20"],
     "bench_prefill_memory.py": ["--model", "k3-tiny", "--lengths", "200", "400"],
     "bench_startup.py": ["--runs", "1"],
-    "bench_torch.py": ["--model", "k3-tiny", "--samples", "1", "--tokens", "8", "--items", "3"],
+    "bench_torch.py": ["--model", "k3-tiny", "--samples", "1", "--tokens", "16", "--items", "3"],
 }
+SAYS = {
+    "bench_torch.py": [
+        r"fused ngram of transformers +1 of 1 streams equal generate's, [1-9]\d* tokens drafted",
+        r"the blocks and drafts of transformers-assisted ngram on 1 of 1 prompts",
+        r"fused ngram / transformers-assisted ngram .*; no bound",
+    ]
+}
+"""What is the same on every machine."""
 
 
 def test_every_benchmark_is_run_here() -> None:
@@ -32,3 +41,5 @@ def test_it_runs_and_says_what_it_found(name: str) -> None:
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode in (0, 1), done.stderr
     assert done.stdout.count("\n") >= 2
+    for line in SAYS.get(name, []):
+        assert re.search(line, done.stdout), done.stdout
