@@ -28,7 +28,7 @@ def install(session: nox.Session, *groups: str, extra: str = "run") -> None:
 def tests(session: nox.Session) -> None:
     """The tests, on real models; then the gate over the committed evidence. Needs neither PyTorch nor a GPU."""
     session.log("some 15 minutes on 2 cores; about 1.4 GB of disk: 0.9 of packages, 0.5 of a model in K3's cache")
-    install(session, "test", extra="serve,http,page,sweep,attest")
+    install(session, "test", extra="serve,http,page,sweep,attest,gpu")
     session.run("k3", "models", "fetch", "smollm2-135m")
     session.run("pytest", "-n", "auto", "-m", SMALL, *session.posargs, env=ONE_THREAD)
     session.run("k3", "gate", "check", "reports/evidence/")
@@ -38,7 +38,7 @@ def tests(session: nox.Session) -> None:
 def torch(session: nox.Session) -> None:
     """The other tests: training, whether what was recorded of PyTorch still holds, and Gemma 3."""
     session.log("tens of minutes on 2 cores; 3 GB of disk, or 7 where pip takes PyTorch with CUDA")
-    install(session, "test", extra="torch,serve,http,page,sweep,attest")
+    install(session, "test", extra="torch,serve,http,page,sweep,attest,gpu")
     for model in ("smollm2-135m", "gemma3-270m"):
         session.run("k3", "models", "fetch", model)
     session.run("pytest", "-n", "auto", "-m", OTHERS, *session.posargs, env=ONE_THREAD)
@@ -55,7 +55,7 @@ def browser(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Style and format, who imports whom, what is imported against what is declared, and the workflow files."""
-    install(session, "lint", "test", extra="serve,http,page,sweep,attest")
+    install(session, "lint", "test", extra="serve,http,page,sweep,attest,gpu")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("lint-imports")
@@ -66,7 +66,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict typing of the four packages."""
-    install(session, "types", "test", extra="torch,serve,http,page,sweep,attest")
+    install(session, "types", "test", extra="torch,serve,http,page,sweep,attest,gpu")
     session.run("mypy")
 
 
@@ -170,6 +170,6 @@ def load(session: nox.Session) -> None:
 @nox.session
 def audit(session: nox.Session) -> None:
     """No known vulnerability in what K3 installs."""
-    install(session, extra="torch,serve,http,page,sweep,attest")
+    install(session, extra="torch,serve,http,page,sweep,attest,gpu")
     session.install("pip-audit>=2.9")
     session.run("pip-audit", "--local", *session.posargs)

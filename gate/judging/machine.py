@@ -25,6 +25,13 @@ def machine_line(report: Report) -> str | None:
     parts.append(f"{fmean(clocks):.0f} MHz" if clocks else "")
     heat = [one.celsius for one in report.machine if one.celsius is not None]
     parts.append(f"{max(heat):.0f} degrees Celsius at most" if heat else "")
+    gpus = [gpu for one in report.machine for gpu in one.gpus or ()]
+    clocks = [gpu.megahertz for gpu in gpus if gpu.megahertz is not None]
+    parts.append(f"GPU {max(clocks):.0f} MHz at most" if clocks else "")
+    heat = [gpu.celsius for gpu in gpus if gpu.celsius is not None]
+    parts.append(f"GPU {max(heat):.0f} degrees Celsius at most" if heat else "")
+    limits = [gpu.power_limit_watts for gpu in gpus if gpu.power_limit_watts is not None]
+    parts.append(f"GPU limited to {min(limits):.0f} W" if limits else "")
     return f"The machine: {', '.join(filter(None, parts)) or 'it tells nothing of itself'}."
 
 

@@ -8,16 +8,12 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from statistics import fmean
-from typing import Literal
 
-from harness.base.clock import utc_now
 from harness.base.errors import UsageError
 from harness.base.source_code import code_digest, read_built_from, read_checkout
 from reports.plugins.entry_points import Plugin
 from reports.records.provenance import (
     Host,
-    MachineReading,
     ModelInfo,
     Package,
     PluginInfo,
@@ -184,63 +180,3 @@ def _chip() -> str | None:
     except OSError:
         return None
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), None)
-
-
-class MachineWatch:
-    """Reads how busy, fast and hot the machine is, around one process of a run.
-
-    Linux tells what all cores did, their clocks and sensors in /proc and /sys; macOS, without root, only the load.
-    """
-
-    def __init__(self, process: int) -> None:
-        self._process = process
-        self._before = _core_seconds()
-        self._own = _own_seconds()
-
-    def reading(self, moment: Literal["before", "after"]) -> MachineReading:
-        """The machine now; what others kept busy is told since this watch was made."""
-        hertz = [value * 1000 for value in _numbers("/sys/devices/system/cpu", "cpu[0-9]*/cpufreq/scaling_cur_freq")]
-        heat = [value / 1000 for value in _numbers("/sys/class/thermal", "thermal_zone*/temp")]
-        return MachineReading(
-            process=self._process,
-            moment=moment,
-            at=utc_now(),
-            load=round(os.getloadavg()[0], 2),
-            others=self._others() if moment == "after" else None,
-            megahertz=round(fmean(hertz) / 1e6) if hertz else None,
-            celsius=round(max(heat), 1) if heat else None,
-        )
-
-    def _others(self) -> float | None:
-        now = _core_seconds()
-        if now is None or self._before is None or now[1] <= self._before[1]:
-            return None
-        busy = now[0] - self._before[0] - (_own_seconds() - self._own)
-        return round(min(1.0, max(0.0, busy / (now[1] - self._before[1]))), 3)
-
-
-def _core_seconds() -> tuple[float, float] | None:
-    """Seconds that all cores together were busy, and all there were (proc_stat(5)); none where the system has no such
-    file. Time that a virtual machine did not get is busy: its host gave it to others."""
-    try:
-        first = Path("/proc/stat").read_text().split("\n", 1)[0].split()
-        user, nice, system, idle, waiting, *more = (int(tick) / os.sysconf("SC_CLK_TCK") for tick in first[1:9])
-    except (OSError, ValueError):
-        return None
-    busy = user + nice + system + sum(more)
-    return busy, busy + idle + waiting
-
-
-def _own_seconds() -> float:
-    """CPU seconds of this process and of those it waited for."""
-    return sum(os.times()[:4])
-
-
-def _numbers(folder: str, pattern: str) -> list[float]:
-    found = []
-    for file in Path(folder).glob(pattern):
-        try:
-            found.append(float(file.read_text()))
-        except (OSError, ValueError):
-            continue
-    return found

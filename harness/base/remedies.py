@@ -1,6 +1,7 @@
 """What to do about a package that is missing, told alike everywhere. K3 is on no index: it is installed from source."""
 
 ATTEST_REMEDY = "pip install '.[attest]' in K3's source folder"
+GPU_REMEDY = "pip install '.[gpu]' in K3's source folder"
 HTTP_REMEDY = "pip install '.[http]' in K3's source folder, on macOS or Linux"
 PAGE_REMEDY = "pip install '.[page]' in K3's source folder"
 RUN_REMEDY = "pip install '.[run]' in K3's source folder, on macOS or Linux"
@@ -20,6 +21,8 @@ SWEEP_MODULES = ("dask", "distributed")
 """What the extra `sweep` brings."""
 ATTEST_MODULES = ("cryptography",)
 """What the extra `attest` brings."""
+GPU_MODULES = ("pynvml",)
+"""What the extra `gpu` brings."""
 
 
 def remedy_of(module: str | None) -> str | None:
@@ -29,6 +32,8 @@ def remedy_of(module: str | None) -> str | None:
         return TORCH_REMEDY
     if top in ATTEST_MODULES:
         return ATTEST_REMEDY
+    if top in GPU_MODULES:
+        return GPU_REMEDY
     if top in PAGE_MODULES:
         return PAGE_REMEDY
     if top in HTTP_MODULES:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from harness.base.clock import to_nanoseconds
 from harness.base.errors import OutputError
+from harness.base.machine.watch import MachineWatch
 from harness.base.pauses import PauseWatch, watching
 from harness.base.progress import Progress
-from harness.base.provenance import MachineWatch
 from harness.engines.base import Block, DecodeLimit, Engine, ServedEngine
 from harness.engines.others import others_faults
 from harness.engines.speculation import speculation

@@ -6,7 +6,8 @@ import threading
 from pathlib import Path
 
 from harness.base.errors import ModelError
-from harness.base.provenance import MachineWatch, read_host, read_source
+from harness.base.machine.watch import MachineWatch
+from harness.base.provenance import read_host, read_source
 from harness.models.info import model_info
 from harness.models.resolve import resolve
 from harness.sweep.messages import HeldModel, Proof, Question, Quiet, WantedModel

@@ -143,6 +143,20 @@ class RunLedger(Record):
     unfinished: Count | None = Field(None, description="Other runs of its preset that were begun and gave no report")
 
 
+MOST_GPUS = 16
+SLOWEST_STATE = 15
+
+
+class GpuReading(Record):
+    """Clocks, heat and power of an NVIDIA GPU, as far as its driver tells."""
+
+    megahertz: float | None = Field(None, ge=0, description="Of its multiprocessors")
+    memory_megahertz: float | None = Field(None, ge=0)
+    celsius: float | None = None
+    power_limit_watts: float | None = Field(None, ge=0, description="The limit that is enforced")
+    performance_state: int | None = Field(None, ge=0, le=SLOWEST_STATE, description="From 0, the fastest, on")
+
+
 class MachineReading(Record):
     """How busy, fast and hot the machine was before or after a process of the run, as far as the system tells."""
 
@@ -155,3 +169,6 @@ class MachineReading(Record):
     )
     megahertz: float | None = Field(None, ge=0, description="Mean over the cores")
     celsius: float | None = Field(None, description="Of the hottest sensor")
+    gpus: tuple[GpuReading, ...] | None = Field(
+        None, max_length=MOST_GPUS, description="In the order of the driver; none if none is there or nobody asked it"
+    )

@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 import pytest
 
 from gate.judging.machine import MOST_OTHERS, busy_line, machine_line
-from reports.records.provenance import MachineReading
+from reports.records.provenance import GpuReading, MachineReading
 from reports.report import Report
 from tests.gate.honest import Setup, measured_code
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def read(*others: float | None, load: float = 0.4, **changes: float) -> Report:
+def read(*others: float | None, load: float = 0.4, **changes: object) -> Report:
     report = measured_code(Setup(samples=2, repeats=1))
     assert report.provenance is not None
     assert report.provenance.host is not None
@@ -35,6 +35,15 @@ def test_a_quiet_machine_is_one_sentence() -> None:
         "Celsius at most."
     )
     assert busy_line(report) is None
+
+
+def test_of_gpus_the_greatest_clock_and_heat_and_the_least_limit_are_told() -> None:
+    cool = GpuReading(megahertz=1980.0, celsius=48.0, power_limit_watts=700.0, performance_state=0)
+    slow = GpuReading(megahertz=1410.0, celsius=71.0, power_limit_watts=550.0)
+    assert machine_line(read(0.01, gpus=(cool, slow, GpuReading()))) == (
+        "The machine: other programs kept 1% of its 2 cores busy, load 0.4 before it began, GPU 1980 MHz at most, GPU "
+        "71 degrees Celsius at most, GPU limited to 550 W."
+    )
 
 
 @pytest.mark.parametrize(("share", "busy"), [(MOST_OTHERS, False), (MOST_OTHERS + 0.01, True)])

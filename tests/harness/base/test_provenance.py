@@ -2,7 +2,6 @@
 
 import getpass
 import socket
-import time
 from pathlib import Path
 
 from harness.base import provenance
@@ -34,18 +33,3 @@ def test_the_folder_of_a_report_is_not_told() -> None:
         "--out",
         "r.json",
     )
-
-
-def test_the_machine_tells_what_others_took_and_not_what_this_process_did() -> None:
-    watch = provenance.MachineWatch(3)
-    before = watch.reading("before")
-    assert (before.process, before.moment, before.others) == (3, "before", None)
-    assert before.load is not None
-    started = time.process_time()
-    while time.process_time() - started < 0.3:
-        pass
-    after = watch.reading("after")
-    if Path("/proc/stat").exists():
-        assert after.others is not None
-        assert 0 <= after.others <= 1
-    assert after.at >= before.at

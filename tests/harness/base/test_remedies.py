@@ -11,6 +11,8 @@ import harness
 from harness.base.remedies import (
     ATTEST_MODULES,
     ATTEST_REMEDY,
+    GPU_MODULES,
+    GPU_REMEDY,
     HTTP_MODULES,
     HTTP_REMEDY,
     PAGE_MODULES,
@@ -44,10 +46,14 @@ def test_doctor_asks_for_torch_only_where_no_logits_are_recorded() -> None:
 
 def test_whatever_is_imported_comes_with_the_gate_or_is_told_by_its_extra() -> None:
     project = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]
-    named = {text.partition(">")[0].partition("[")[0].replace("-", "_") for text in project["dependencies"]}
+    named = {
+        text.partition(">")[0].partition("[")[0].removesuffix("-py").replace("-", "_")
+        for text in project["dependencies"]
+    }
     known = named | set(sys.stdlib_module_names) | {"harness", "gate", "reports", "workloads"}
     imported = {name for folder in ("harness", "gate", "reports", "workloads") for name in tops(ROOT.parent / folder)}
-    extras = {*RUN_MODULES, *SERVE_MODULES, *HTTP_MODULES, *PAGE_MODULES, *SWEEP_MODULES, *ATTEST_MODULES, "torch"}
+    extras = {*RUN_MODULES, *SERVE_MODULES, *HTTP_MODULES, *PAGE_MODULES, *SWEEP_MODULES, *ATTEST_MODULES}
+    extras |= {*GPU_MODULES, "torch"}
     assert imported - known == extras
 
 
@@ -70,6 +76,7 @@ def tops(folder: Path) -> set[str]:
         ("grpc.aio", SERVE_REMEDY),
         ("distributed.client", SWEEP_REMEDY),
         ("cryptography.exceptions", ATTEST_REMEDY),
+        ("pynvml", GPU_REMEDY),
         ("mlxtend", None),
         (None, None),
     ],

@@ -1,0 +1,1 @@
+"""What the machine was doing while a run was measured."""
