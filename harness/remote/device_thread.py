@@ -110,21 +110,29 @@ class DeviceThread:
         self._thread.join()
 
     def _run(self) -> None:
-        while (call := self._next()) is not None:
-            ended = _take_turn(call)
-            with self._changed:
-                lane = self._lanes[call.lane]
-                if ended:
-                    lane.popleft()
-                if lane:
-                    self._circle.append(call.lane)
-                else:
-                    del self._lanes[call.lane]
-        for waiting in self._lanes.values():
-            for call in waiting:
-                _leave(call)
-                call.end(CLOSED)
-        _release_streams()
+        try:
+            while (call := self._next()) is not None:
+                ended = _take_turn(call)
+                with self._changed:
+                    lane = self._lanes[call.lane]
+                    if ended:
+                        lane.popleft()
+                    if lane:
+                        self._circle.append(call.lane)
+                    else:
+                        del self._lanes[call.lane]
+        finally:
+            self._refuse_all()
+            _release_streams()
+
+    def _refuse_all(self) -> None:
+        """However the thread ends, nobody waits for it any longer."""
+        with self._changed:
+            self._closed = True
+            waiting = [call for lane in self._lanes.values() for call in lane]
+        for call in waiting:
+            _leave(call)
+            call.end(CLOSED)
 
     def _next(self) -> Call[object] | None:
         """The call whose turn it is; None when the thread is to end."""

@@ -18,8 +18,8 @@ from harness.remote.service import SessionService
 from harness.remote.servicer import Servicer, handlers
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-GRACE_S, LONGEST_END_S = 2.0, 10.0
-"""Seconds that calls get to end by themselves, and until the process ends whatever becomes of them."""
+GRACE_S, LEAVE_S = 2.0, 5.0
+"""Seconds that calls get to end by themselves, and to leave once they were cancelled."""
 SPARE_THREADS = 32
 """Beside one for each session that is held and one for each that generates."""
 
@@ -88,7 +88,7 @@ def serving(service: SessionService, address: str, access: Access | None = None)
         yield f"{address.rpartition(':')[0]}:{port}"
     finally:
         states.enter_graceful_shutdown()
-        server.stop(GRACE_S).wait(LONGEST_END_S)
+        server.stop(GRACE_S).wait(GRACE_S + LEAVE_S)
 
 
 def _listen(server: grpc.Server, address: str, access: Access) -> int:

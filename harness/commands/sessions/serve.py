@@ -4,6 +4,7 @@ import json
 import signal
 import threading
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -27,6 +28,10 @@ from harness.fetching.progress import say
 from reports.engines import ORACLE
 
 LOOPBACK = "127.0.0.1:50051"
+LONGEST_END_S = 15.0
+"""Seconds from a signal until the system ends the process, whatever it still waits for."""
+LOOK_S = 0.5
+"""How often the main thread wakes: Python handles a signal there, and one may come just before it begins to wait."""
 
 
 def command(
@@ -67,7 +72,9 @@ def command(
     token = read_token(token_file) if token_file is not None else None
     access = Access(token, tls_key, tls_certificate, tls_client_ca)
     check_address(address, access)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _end)
     device = DeviceThread()
     try:
         say(f"loading {model}")
@@ -78,6 +85,17 @@ def command(
         with serving(service, address, access) as listening:
             told = {"address": listening, "model": model, "engine": engine}
             print(json.dumps(told) if json_output else f"serving {model} ({engine}) at {listening}", flush=True)
-            threading.Event().wait()
+            never = threading.Event()
+            while True:
+                never.wait(LOOK_S)
     finally:
         device.stop()
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Interrupt, and have the system see to it that the process ends.
+
+    An interpreter that ends waits for the threads of every call, and for those of MLX and gRPC; any of them may hang.
+    """
+    signal.setitimer(signal.ITIMER_REAL, LONGEST_END_S)
+    raise KeyboardInterrupt

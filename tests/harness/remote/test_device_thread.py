@@ -113,6 +113,24 @@ def test_a_stopped_thread_refuses() -> None:
         device.submit("a", iter([1]))
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_fails_lets_go_of_whoever_waits() -> None:
+    device, ticking, hold = DeviceThread(tick_s=0.01), threading.Event(), threading.Event()
+
+    def fails() -> None:
+        ticking.set()
+        hold.wait()
+        raise KeyError("gone")
+
+    device.tick = fails
+    ticking.wait(5)
+    call = device.submit("a", iter([1]))
+    hold.set()
+    with pytest.raises(RefusedError, match="shutting down"):
+        list(call)
+    device.stop()
+
+
 ENDS = """
 import mlx.core as mx
 from harness.remote.device_thread import DeviceThread

@@ -3,8 +3,6 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,9 +25,9 @@ from harness.remote.server import Access, check_address, serving
 from harness.remote.service import SessionService
 from tests.harness.remote.clients import TEXT
 from tests.harness.remote.served import history_of, running, tokens_of
+from tests.harness.remote.server_process import line_of, server_process
 
 ANY_PORT = "127.0.0.1:0"
-ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 15.0
 
 
@@ -202,10 +200,8 @@ def test_clients_killed_in_mid_stream_leave_nothing_behind() -> None:
     with connected("fused") as (client, service, address):
         name = opened(client)
         for _ in range(3):
-            command = [sys.executable, "-m", "tests.harness.remote.clients", address]
-            with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as killed:
-                assert killed.stdout is not None
-                theirs = killed.stdout.readline().strip()
+            with server_process(address, program=("-m", "tests.harness.remote.clients")) as killed:
+                theirs = line_of(killed).strip()
                 assert service.exists(theirs)
                 os.kill(killed.pid, signal.SIGKILL)
             assert eventually(lambda theirs=theirs: not service.exists(theirs))

@@ -176,6 +176,21 @@ def test_a_session_nobody_calls_is_closed_and_one_in_use_is_not() -> None:
         assert (service.exists(idle), service.exists(used)) == (False, True)
 
 
+def test_a_client_that_closes_an_idle_session_first_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running("ar", Limits(idle_seconds=1)) as service:
+        idle = filled(service)
+        service._sessions[idle].last_call -= 2  # type: ignore[union-attr]
+
+        def closed_meanwhile(name: str) -> bool:
+            service.close(name)
+            return False
+
+        with monkeypatch.context() as patched:
+            patched.setattr(service.device, "busy", closed_meanwhile)
+            service.close_idle()
+        assert not service.exists(idle)
+
+
 def test_closing_frees_the_bytes_and_no_id_is_used_twice() -> None:
     with running("ar") as service:
         names = {filled(service) for _ in range(5)}

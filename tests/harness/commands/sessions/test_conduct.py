@@ -10,6 +10,7 @@ import pytest
 from harness.cli import run
 from reports.report import load_report
 from tests.harness.remote.certificates import Authority
+from tests.harness.remote.server_process import line_of, server_process
 from tests.plugged_in import plugged_in, write_package
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -42,13 +43,11 @@ def test_smoke_writes_a_report_of_ten_steps(
 def test_smoke_of_a_server_that_is_there_over_mtls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     authority = Authority(tmp_path, "authority")
     theirs, mine, late = authority.sign("server"), authority.sign("client"), authority.sign("late", expired=True)
-    command = [sys.executable, "-m", "harness.cli", "serve", "--address", "127.0.0.1:0", "--json"]
-    command += ["--tls-key", str(theirs.key), "--tls-certificate", str(theirs.certificate)]
-    command += ["--tls-client-ca", str(authority.certificate)]
+    asked = ["--address", "127.0.0.1:0", "--json", "--tls-key", str(theirs.key)]
+    asked += ["--tls-certificate", str(theirs.certificate), "--tls-client-ca", str(authority.certificate)]
     trusting = ["--tls-ca", str(authority.certificate)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        assert server.stdout is not None
-        address = json.loads(server.stdout.readline())["address"]
+    with server_process("serve", *asked) as server:
+        address = json.loads(line_of(server))["address"]
         out = tmp_path / "smoke.json"
         asked = ["smoke", "--address", address, "--out", str(out)]
         assert run(asked) == 3
@@ -59,7 +58,6 @@ def test_smoke_of_a_server_that_is_there_over_mtls(tmp_path: Path, capsys: pytes
         assert "refuses this client's certificate" in one_line_of(capsys)
         assert not out.exists()
         run([*asked, *trusting, "--tls-key", str(mine.key), "--tls-certificate", str(mine.certificate)])
-        server.terminate()
     report = load_report(out)
     assert codes(out) <= ONLY_DIRTY
     assert report.runtime_smoke is not None

@@ -1,7 +1,6 @@
 import json
 import signal
-import subprocess
-import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,19 +10,19 @@ from harness.engines.base import Block
 from harness.engines.remote.client import SessionClient
 from harness.engines.remote.credentials import Credentials
 from harness.engines.remote.records import RefusedError
+from tests.harness.remote.server_process import line_of, server_process
 
-ROOT = Path(__file__).resolve().parents[4]
+ANYWHERE = ("--address", "127.0.0.1:0", "--json")
+PATIENCE_S = 30
 
 
 def test_serve_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("a token of some length")
     token.chmod(0o600)
-    command = [sys.executable, "-m", "harness.cli", "serve", "--engine", "fused", "--drafter", "ngram", "--json"]
-    command += ["--restoration", "identity", "--address", "127.0.0.1:0", "--token-file", str(token)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        told = json.loads(server.stdout.readline())
+    asked = ["--engine", "fused", "--drafter", "ngram", "--restoration", "identity", "--token-file", str(token)]
+    with server_process("serve", *asked, *ANYWHERE) as server:
+        told = json.loads(line_of(server))
         client = SessionClient(told["address"], Credentials(token="a token of some length"))
         name = client.create("")
         client.append(name, list(range(5, 100)))
@@ -36,11 +35,60 @@ def test_serve_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         with pytest.raises(RefusedError, match="token"):
             stranger.describe()
         server.send_signal(signal.SIGTERM)
-        assert server.wait(20) == 130
+        assert server.wait(PATIENCE_S) == 130
         assert server.stderr is not None
         assert "Traceback" not in server.stderr.read()
         client.close()
         stranger.close()
+
+
+def test_a_client_with_open_streams_does_not_keep_the_server() -> None:
+    with server_process("serve", *ANYWHERE) as server:
+        client = SessionClient(json.loads(line_of(server))["address"])
+        name = client.create("", hold=True)
+        client.append(name, list(range(5, 100)))
+        stream = client.generate(name, 100_000)
+        next(stream)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(PATIENCE_S) == 130
+        with pytest.raises(RefusedError):
+            list(stream)
+        client.close()
+
+
+STUCK = """
+import sys, threading
+from harness import cli
+from harness.commands.sessions import serve
+from harness.remote import server, service
+
+def stuck(self):
+    print("stuck", flush=True)
+    threading.Event().wait()
+
+server.GRACE_S = server.LEAVE_S = 0.1
+serve.LONGEST_END_S = 1.0
+service.SessionService.describe = stuck
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+def test_a_call_that_hangs_does_not_keep_the_server() -> None:
+    """The interpreter waits for its thread; the system does not."""
+    with server_process("serve", *ANYWHERE, program=("-c", STUCK)) as server:
+        client = SessionClient(json.loads(line_of(server))["address"])
+
+        def ask() -> None:
+            with pytest.raises(RefusedError):
+                client.describe()
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        assert line_of(server) == "stuck\n"
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(PATIENCE_S) == -signal.SIGALRM
+        asking.join()
+        client.close()
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,7 @@
 """What a client is told where no session server answers: one line, what is wrong and what to do, no words of gRPC's."""
 
 import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,8 +24,8 @@ from harness.remote.server import Access, serving
 from tests.harness.engines.http.hostile import answering
 from tests.harness.remote.certificates import Authority
 from tests.harness.remote.served import models, running
+from tests.harness.remote.server_process import line_of, server_process
 
-ROOT = Path(__file__).resolve().parents[4]
 GRPCS_OWN = ("ipv4:", "last error", "UNKNOWN:", "UNAVAILABLE:", "recvmsg", "handshak", "Traceback", "0x")
 
 
@@ -134,15 +131,14 @@ def test_tokens_and_limits() -> None:
 
 
 def test_a_server_killed_in_mid_stream() -> None:
-    command = [sys.executable, "-m", "harness.cli", "serve", "--address", "127.0.0.1:0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        assert server.stdout is not None
-        address = server.stdout.readline().split()[-1]
+    with server_process("serve", "--address", "127.0.0.1:0") as server:
+        address = line_of(server).split()[-1]
         settings = EngineSettings(remote=RemoteSpec(address=address))
         engine = build("remote", models().verifier, settings)
         blocks = iter(engine.decode(engine.prefill(list(range(5, 60))), DecodeLimit(4000, {})))
         next(blocks)
-        os.kill(server.pid, signal.SIGKILL)
+        server.kill()
+        server.wait()
         with pytest.raises(EngineError) as raised:
             list(blocks)
     said = str(raised.value)
