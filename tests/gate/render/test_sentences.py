@@ -49,15 +49,15 @@ def test_what_is_withheld_is_in_no_sentence() -> None:
 
 
 def test_what_an_arm_without_weights_says_rests_on_no_training() -> None:
-    found = sentences(Judge().read(EVIDENCE / "code-dflash-tiny.json").judged)
-    (alone,) = [each for each in found if each.startswith("fused_ngram was") and "plain model" in each]
-    assert "trained on" not in alone
-    beside = [each for each in found if " as fused_ngram in " in each or "fused_ngram was 0" in each]
+    found = sentences(Judge().read(EVIDENCE / "code-stdlib-smollm2.json").judged)
+    (alone,) = [each for each in found if each.startswith("fused_ngram was") and "as the plain model" in each]
+    assert "its drafter" not in alone
+    beside = [each for each in found if "fused_ngram" in each and " as fast as fused_" in each]
     assert len(beside) == 2
     for each in beside:
-        assert "the drafter of fused_dflash was" in each or "the drafter of fused_combined was" in each
+        assert "the drafter of fused_dflash never saw" in each or "the drafter of fused_combined never saw" in each
     (both,) = [each for each in found if "as fast as fused_combined" in each and each.startswith("fused_dflash")]
-    assert "the drafter of both was trained on" in both
+    assert "the drafter of both never saw" in both
 
 
 def test_noise_and_verdicts_of_no_are_no_sentences() -> None:

@@ -74,3 +74,16 @@ def test_blocks_fill_the_decode_time():
 
 def test_totals_are_the_sums_of_the_blocks():
     assert [finding.field for finding in ask("STAGE_ARITHMETIC", halved("verify_s"))] == ["speculation.verify_s"]
+
+
+@pytest.mark.parametrize(("share", "fields"), [(0.9, []), (0.5, ["speculation"])])
+def test_stages_account_for_most_of_their_blocks(share, fields):
+    """A verify told shorter in every block and in the total, with the blocks as long as they were."""
+
+    def edit(row):
+        said = row.speculation
+        rounds = tuple(block.replace(verify_s=block.verify_s * share) for block in said.rounds)
+        return row.replace(speculation=said.replace(rounds=rounds, verify_s=said.verify_s * share))
+
+    report = edit_first_row(CODE, "fused_ngram", edit)
+    assert [finding.field for finding in ask("STAGE_ARITHMETIC", report)] == fields
