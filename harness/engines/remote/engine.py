@@ -51,6 +51,7 @@ class RemoteEngine:
             self._told = self._client.describe()
         self.kind = _kind_of(self._told, spec.address)
         _check_verifier(verifier, self._told, spec.address)
+        self._vocabulary = verifier.architecture.vocab
 
     @property
     def restoration(self) -> Restoration:
@@ -76,7 +77,7 @@ class RemoteEngine:
         """A new session with the prompt in it. It ends when the first token has come.
 
         Raises:
-            EngineError: the server refuses, is gone, or does not tell the token.
+            EngineError: the server refuses, is gone, does not tell the token, or tells what cannot be.
         """
         began = now()
         with self._calling():
@@ -86,13 +87,14 @@ class RemoteEngine:
             done = self._client.append(name, tokens)
         if done.next_token is None:
             raise EngineError("the server does not tell the first token, so its prefill cannot be timed")
+        self._check_tokens((done.next_token,))
         return RemoteSession(name, done.next_token, done.stats, now() - began - done.prefill_s)
 
     def decode(self, session: Session, limit: DecodeLimit) -> Iterator[Block]:
         """Blocks after the first token, as they come; their stages and seconds are the server's own.
 
         Raises:
-            EngineError: the server refuses, is gone, or sends other tokens than it was asked for.
+            EngineError: the server refuses, is gone, sends other tokens than it was asked for, or tells what cannot be.
         """
         own, began, decoded, told, first, room = _own(session), now(), 0.0, 0.0, True, limit.max_new_tokens
         with self._calling():
@@ -101,6 +103,7 @@ class RemoteEngine:
                     room -= len(frame.tokens)
                     if room < 0:
                         raise EngineError(f"the server sent more than the {limit.max_new_tokens} tokens asked for")
+                    self._check_tokens(frame.tokens)
                 match frame:
                     case Block() if first:
                         if frame.tokens != (own.first_token,):
@@ -114,6 +117,13 @@ class RemoteEngine:
                     case Truncated():
                         pass
         own.decode_s = now() - began - (decoded or told)
+
+    def _check_tokens(self, tokens: Sequence[int]) -> None:
+        """Raises: EngineError: there are none, or one of them is none of the verifier's."""
+        if not tokens:
+            raise EngineError("the server sent a block without tokens")
+        if max(tokens) >= self._vocabulary:
+            raise EngineError(f"the server sent token {max(tokens)}, and the verifier has {self._vocabulary}")
 
     @contextmanager
     def _calling(self) -> Iterator[None]:

@@ -1,15 +1,17 @@
 """Between the protocol's messages and plain records. Everything here is pure."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.message import Message
 
 from harness.engines import base
 from harness.engines.base import SessionStats
 from harness.engines.remote import sessions_pb2 as wire
-from harness.engines.remote.records import Appended, Done, Frame, SessionInfo, Stop, Truncated
+from harness.engines.remote.records import Appended, Done, Frame, RefusedError, SessionInfo, Stop, Truncated
 from reports.records.record import Record
 
 STOPS: dict[Stop, wire.StopReason.ValueType] = {
@@ -19,6 +21,27 @@ STOPS: dict[Stop, wire.StopReason.ValueType] = {
     "TRUNCATED": wire.TRUNCATED,
 }
 _STOP_NAMES = {value: name for name, value in STOPS.items()}
+MOST = {
+    FieldDescriptor.CPPTYPE_DOUBLE: 1e6,
+    FieldDescriptor.CPPTYPE_UINT32: 2**31,
+    FieldDescriptor.CPPTYPE_UINT64: 2**53,
+}
+"""What a server may tell at most: eleven days, the last token id and the most bytes that a report holds."""
+
+
+def check(message: Message) -> None:
+    """Hold the figures of a server to what can be.
+
+    Raises:
+        RefusedError: seconds that are no number, negative or endless, or a count that no report can hold.
+    """
+    for field, value in message.ListFields():
+        most = MOST.get(field.cpp_type)
+        for one in value if field.is_repeated else (value,):
+            if isinstance(one, Message):
+                check(one)
+            elif most is not None and not 0 <= one <= most:
+                raise RefusedError("UNKNOWN", f"the server told {field.name} {one:g}; 0 to {most:g} can be")
 
 
 def counted(stats: SessionStats) -> wire.Counted:
@@ -58,7 +81,12 @@ def appended(done: Appended) -> wire.AppendTokensResponse:
 
 
 def appended_of(message: wire.AppendTokensResponse) -> Appended:
-    """The same, back."""
+    """The same, back.
+
+    Raises:
+        RefusedError: as `check`.
+    """
+    check(message)
     following = message.next_token if message.HasField("next_token") else None
     return Appended(message.history_length, message.prefill_seconds, stats_of(message.counted), following)
 
@@ -94,7 +122,12 @@ def frame(one: Frame) -> wire.GenerateFrame:
 
 
 def frame_of(message: wire.GenerateFrame) -> Frame | None:
-    """The same, back; None for a frame without anything that is known."""
+    """The same, back; None for a frame without anything that is known.
+
+    Raises:
+        RefusedError: as `check`.
+    """
+    check(message)
     match message.WhichOneof("frame"):
         case "truncated":
             return Truncated(message.truncated.dropped)
@@ -139,7 +172,14 @@ def info(told: SessionInfo) -> wire.GetSessionInfoResponse:
 
 
 def info_of(message: wire.GetSessionInfoResponse) -> SessionInfo:
-    """The same, back."""
+    """The same, back.
+
+    Raises:
+        RefusedError: as `check`, or what stands for the digest is none.
+    """
+    check(message)
+    if not re.fullmatch("[0-9a-f]{64}", message.history_digest):
+        raise RefusedError("UNKNOWN", "the server told a history_digest that is not 64 hex digits")
     return SessionInfo(
         history_length=message.history_length,
         next_position=message.next_position,

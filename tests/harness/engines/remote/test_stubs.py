@@ -41,7 +41,7 @@ def test_other_answers_come_through() -> None:
         told = Appended(8, 0.5, STATS, following)
         assert messages.appended_of(messages.appended(told)) == told
     for stop in (None, "CANCELLED"):
-        info = SessionInfo(8, 7, 4096, "ab", stop, "label")  # type: ignore[arg-type]
+        info = SessionInfo(8, 7, 4096, "ab" * 32, stop, "label")  # type: ignore[arg-type]
         assert messages.info_of(messages.info(info)) == info
 
 
