@@ -12,6 +12,7 @@ import pytest
 from gate.judging.judge import conclude, judge
 from tests.gate.doctoring.bases import BASES, base
 from tests.gate.doctoring.campaign import alone, cases, run_case, truth_about
+from tests.gate.doctoring.codecs import BAD, COMPARED, GOOD
 from tests.gate.doctoring.doctoring import FAMILIES, all_doctorings
 from tests.gate.doctoring.survivors import REASONS, SURVIVORS
 from tests.gate.doctoring.tally import Tally, told
@@ -50,6 +51,19 @@ def test_a_doctored_report_is_caught_or_says_no_more_than_its_run(one):
 @pytest.mark.parametrize("one", [kind for kind in KINDS if kind.name in SURVIVORS], ids=lambda one: one.name)
 def test_a_listed_survivor_gets_through_and_is_unlisted_when_it_does_not(one):
     assert any(outcome.survived for outcome in alone(one, BASES))
+
+
+def test_codecs_of_a_real_run_are_doctored_whatever_they_are_called():
+    report = next(base(number).measured for number in range(BASES) if base(number).kind == "kv_quant")
+    names = {GOOD: "hadamard-e8-4", BAD: "d4-4"}
+    arms = tuple(arm.replace(name=names.get(arm.name, arm.name)) for arm in report.kv_quant.arms)
+    real = report.replace(kv_quant=report.kv_quant.replace(arms=arms, verdicts=()))
+    for one in KINDS:
+        if one.name in ("shrink_errors_throughout", "shrink_stored_bytes_throughout"):
+            edited = one.edit(real, random.Random(one.name))
+            pairs = zip(edited.kv_quant.arms, arms, strict=True)
+            (changed,) = (arm.name for arm, measured in pairs if arm != measured)
+            assert changed not in COMPARED
 
 
 def test_pairs_get_through_only_with_a_listed_one():

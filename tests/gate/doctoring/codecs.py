@@ -9,10 +9,21 @@ from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.edits import set_plan
 
+GOOD = "hadamard_e8"
+"""The honest reports' codec that is worthwhile."""
 BAD = "lattice_d4"
-"""A codec that errs less than affine 4, at more bits."""
+"""Their codec that errs less than affine 4, at more bits."""
+COMPARED = ("identity", "affine4")
+"""What every other codec is held against."""
 
 Change = Callable[[CodecSample], CodecSample]
+
+
+def _chosen(report: Report, name: str, rng: random.Random) -> str:
+    """The codec of this name; where a real run has none, any but those that others are held against."""
+    names = [arm.name for arm in report.kv_quant.arms] if report.kv_quant is not None else []
+    others = [other for other in names if other not in COMPARED]
+    return name if name in names or not others else rng.choice(others)
 
 
 def _codec(report: Report, name: str, edit: Callable[[CodecArm], CodecArm]) -> Report | None:
@@ -52,8 +63,8 @@ def _verdicts(report: Report | None, worthwhile: Callable[[str, bool], bool]) ->
     return report.replace(kv_quant=result.replace(verdicts=verdicts))
 
 
-def _praised(report: Report | None) -> Report | None:
-    return _verdicts(report, lambda arm, stated: stated or arm == BAD)
+def _praised(report: Report | None, name: str) -> Report | None:
+    return _verdicts(report, lambda arm, stated: stated or arm == name)
 
 
 def _set(report: Report, **changes: Any) -> Report | None:
@@ -63,56 +74,58 @@ def _set(report: Report, **changes: Any) -> Report | None:
 @doctoring()
 def flip_verdict(report: Report, rng: random.Random) -> Report | None:
     """A codec that is not worthwhile is printed as such."""
-    return _praised(report)
+    return _praised(report, _chosen(report, BAD, rng))
 
 
 @doctoring()
 def shrink_stored_bytes(report: Report, rng: random.Random) -> Report | None:
     """A codec is said to store less, and printed as worthwhile."""
-    by = rng.uniform(0.4, 0.7)
-    return _praised(_samples(report, BAD, lambda row: row.replace(stored_bytes=round((row.stored_bytes or 0) * by))))
+    by, name = rng.uniform(0.4, 0.7), _chosen(report, BAD, rng)
+    edited = _samples(report, name, lambda row: row.replace(stored_bytes=round((row.stored_bytes or 0) * by)))
+    return _praised(edited, name)
 
 
 @doctoring()
 def shrink_stored_bytes_throughout(report: Report, rng: random.Random) -> Report | None:
     """A codec is said to store less, entropy-coded too, and printed as worthwhile."""
-    by = rng.uniform(0.4, 0.7)
+    by, name = rng.uniform(0.4, 0.7), _chosen(report, BAD, rng)
 
     def edit(row: CodecSample) -> CodecSample:
         entropy = (row.entropy_bits or 0.0) * by
         return row.replace(stored_bytes=round((row.stored_bytes or 0) * by), entropy_bits=entropy)
 
-    return _praised(_samples(report, BAD, edit))
+    return _praised(_samples(report, name, edit), name)
 
 
 @doctoring()
 def shrink_stored_bytes_of_some(report: Report, rng: random.Random) -> Report | None:
     """A codec is said to store a tenth in one sample."""
-    return _praised(
-        _samples(
-            report, BAD, lambda row: row.replace(stored_bytes=(row.stored_bytes or 0) // 10) if not row.sample else row
-        )
+    name = _chosen(report, BAD, rng)
+    edited = _samples(
+        report, name, lambda row: row.replace(stored_bytes=(row.stored_bytes or 0) // 10) if not row.sample else row
     )
+    return _praised(edited, name)
 
 
 @doctoring()
 def inflate_values(report: Report, rng: random.Random) -> Report | None:
     """A codec is said to stand for more values, and printed as worthwhile."""
-    return _praised(_samples(report, BAD, lambda row: row.replace(values=(row.values or 0) * 2)))
+    name = _chosen(report, BAD, rng)
+    return _praised(_samples(report, name, lambda row: row.replace(values=(row.values or 0) * 2)), name)
 
 
 @doctoring()
 def state_fewer_bits(report: Report, rng: random.Random) -> Report | None:
     """A codec is printed with fewer bits than it stores."""
-    return _praised(_codec(report, BAD, lambda arm: arm.replace(stated_bits=4.0)))
+    name = _chosen(report, BAD, rng)
+    return _praised(_codec(report, name, lambda arm: arm.replace(stated_bits=4.0)), name)
 
 
 @doctoring()
 def inflate_reference_bits(report: Report, rng: random.Random) -> Report | None:
     """Affine 4 is said to store more, so that another codec stores no more."""
-    return _praised(
-        _samples(report, "affine4", lambda row: row.replace(stored_bytes=round((row.stored_bytes or 0) * 1.5)))
-    )
+    edited = _samples(report, "affine4", lambda row: row.replace(stored_bytes=round((row.stored_bytes or 0) * 1.5)))
+    return _praised(edited, _chosen(report, BAD, rng))
 
 
 @doctoring()
@@ -124,60 +137,65 @@ def affine_without_scales(report: Report, rng: random.Random) -> Report | None:
 
 def bad_codec(report: Report) -> Report | None:
     """The truth: a codec at few bits errs more than affine 4."""
-    edited = _samples(report, "hadamard_e8", lambda row: _erring(row, 0.05 + row.sample * 1e-4, 0.04))
+    edited = _samples(report, GOOD, lambda row: _erring(row, 0.05 + row.sample * 1e-4, 0.04))
     return _verdicts(edited, lambda arm, stated: False)
 
 
 @doctoring(truth=bad_codec)
 def shrink_errors(report: Report, rng: random.Random) -> Report | None:
     """A codec is said to err less, and printed as worthwhile."""
+    name = _chosen(report, GOOD, rng)
     edited = _samples(
         report,
-        "hadamard_e8",
+        name,
         lambda row: row.replace(
             relative_error_k=(row.relative_error_k or 0.0) / 10, relative_error_v=(row.relative_error_v or 0.0) / 10
         ),
     )
-    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+    return _verdicts(edited, lambda arm, stated: arm == name)
 
 
 @doctoring(truth=bad_codec)
 def shrink_errors_throughout(report: Report, rng: random.Random) -> Report | None:
     """A codec is said to err less, in every layer, and printed as worthwhile."""
-    edited = _samples(report, "hadamard_e8", lambda row: _scaled(row, 0.1, 0.1))
-    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+    name = _chosen(report, GOOD, rng)
+    edited = _samples(report, name, lambda row: _scaled(row, 0.1, 0.1))
+    return _verdicts(edited, lambda arm, stated: arm == name)
 
 
 @doctoring(truth=bad_codec)
 def inflate_reference_errors_throughout(report: Report, rng: random.Random) -> Report | None:
     """Affine 4 is said to err more, in every layer."""
+    name = _chosen(report, GOOD, rng)
     edited = _samples(report, "affine4", lambda row: _scaled(row, 4, 8))
-    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+    return _verdicts(edited, lambda arm, stated: arm == name)
 
 
 @doctoring(truth=bad_codec)
 def inflate_reference_errors(report: Report, rng: random.Random) -> Report | None:
     """Affine 4 is said to err more."""
+    name = _chosen(report, GOOD, rng)
     edited = _samples(
         report, "affine4",
         lambda row: row.replace(
             relative_error_k=(row.relative_error_k or 0.0) * 4, relative_error_v=(row.relative_error_v or 0.0) * 8
         ),
     )  # fmt: skip
-    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+    return _verdicts(edited, lambda arm, stated: arm == name)
 
 
 @doctoring(truth=bad_codec)
 def state_smaller_error(report: Report, rng: random.Random) -> Report | None:
     """A codec is printed with a smaller error than its samples have."""
-    edited = _codec(report, "hadamard_e8", lambda arm: arm.replace(stated_relative_error=0.001))
-    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+    name = _chosen(report, GOOD, rng)
+    edited = _codec(report, name, lambda arm: arm.replace(stated_relative_error=0.001))
+    return _verdicts(edited, lambda arm, stated: arm == name)
 
 
 def losing_codec(report: Report) -> Report | None:
     """The truth: a codec at few bits loses an answer that affine 4 keeps."""
     edited = _samples(
-        report, "hadamard_e8",
+        report, GOOD,
         lambda row: row.replace(
             correct=False, text="the red barn", token_ids=(17, 18, 19, 2), token_ids_equal_oracle=False
         )
@@ -189,24 +207,27 @@ def losing_codec(report: Report) -> Report | None:
 @doctoring(truth=losing_codec)
 def flip_codec_score(report: Report, rng: random.Random) -> Report | None:
     """A codec's wrong answer is counted as right."""
-    edited = _samples(report, "hadamard_e8", lambda row: row.replace(correct=True))
-    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+    name = _chosen(report, GOOD, rng)
+    edited = _samples(report, name, lambda row: row.replace(correct=True))
+    return _verdicts(edited, lambda arm, stated: arm == name)
 
 
 @doctoring(truth=losing_codec)
 def edit_codec_text(report: Report, rng: random.Random) -> Report | None:
     """A codec's wrong answer is edited."""
+    name = _chosen(report, GOOD, rng)
     prompts = report.workload.prompts if report.workload is not None else ()
     answers = {prompt.sample: prompt.answer for prompt in prompts}
-    edited = _samples(report, "hadamard_e8", lambda row: row.replace(correct=True, text=answers[row.sample]))
-    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+    edited = _samples(report, name, lambda row: row.replace(correct=True, text=answers[row.sample]))
+    return _verdicts(edited, lambda arm, stated: arm == name)
 
 
 @doctoring(truth=losing_codec)
 def drop_codec_sample(report: Report, rng: random.Random) -> Report | None:
     """The sample that a codec lost goes from its arm."""
-    edited = _codec(report, "hadamard_e8", lambda arm: arm.replace(samples=arm.samples[1:]))
-    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+    name = _chosen(report, GOOD, rng)
+    edited = _codec(report, name, lambda arm: arm.replace(samples=arm.samples[1:]))
+    return _verdicts(edited, lambda arm, stated: arm == name)
 
 
 @doctoring(truth=losing_codec)
@@ -214,6 +235,7 @@ def drop_codec_sample_everywhere(report: Report, rng: random.Random) -> Report |
     """The sample that a codec lost goes from all arms and from the workload, with plan and digest to match."""
     from tests.gate.doctoring.reshape import with_prompts
 
+    name = _chosen(report, GOOD, rng)
     result, workload = report.kv_quant, report.workload
     if result is None or workload is None or len(workload.prompts) < 2:
         return None
@@ -224,7 +246,7 @@ def drop_codec_sample_everywhere(report: Report, rng: random.Random) -> Report |
     prompts = [p.replace(sample=p.sample - 1) for p in workload.prompts if p.sample]
     report = with_prompts(report.replace(kv_quant=result.replace(arms=arms, oracle=oracle)), prompts)
     report = set_plan(report, samples=len(prompts))
-    return _verdicts(report, lambda arm, stated: arm == "hadamard_e8")
+    return _verdicts(report, lambda arm, stated: arm == name)
 
 
 def unclean(report: Report) -> Report | None:
@@ -274,7 +296,7 @@ def drop_the_reference(report: Report, rng: random.Random) -> Report | None:
     """Affine 4 goes, so that nothing is compared with."""
     result = report.kv_quant
     edited = _set(report, arms=tuple(arm for arm in result.arms if arm.name != "affine4")) if result else None
-    return _praised(edited)
+    return _praised(edited, _chosen(report, BAD, rng))
 
 
 @doctoring()
@@ -283,11 +305,12 @@ def swap_codecs(report: Report, rng: random.Random) -> Report | None:
     result = report.kv_quant
     if result is None:
         return None
-    names = {"affine4": BAD, BAD: "affine4"}
+    name = _chosen(report, BAD, rng)
+    names = {"affine4": name, name: "affine4"}
     arms = tuple(
         arm.replace(name=names.get(arm.name, arm.name), codec=names.get(arm.codec, arm.codec)) for arm in result.arms
     )
-    return _praised(_set(report, arms=arms))
+    return _praised(_set(report, arms=arms), name)
 
 
 @doctoring()
@@ -305,7 +328,8 @@ def forget_the_oracle(report: Report, rng: random.Random) -> Report | None:
 @doctoring(truth=losing_codec)
 def stream_said_to_be_equal(report: Report, rng: random.Random) -> Report | None:
     """A stream that another arm does not share is said to be the oracle's."""
-    return _samples(report, "hadamard_e8", lambda row: row.replace(token_ids_equal_oracle=True))
+    name = _chosen(report, GOOD, rng)
+    return _samples(report, name, lambda row: row.replace(token_ids_equal_oracle=True))
 
 
 @doctoring(truth=bad_codec)
@@ -343,22 +367,24 @@ def losing_the_second(report: Report) -> Report | None:
         )
         return row.replace(second=lost)
 
-    return _verdicts(_samples(report, "hadamard_e8", edit), lambda arm, stated: False)
+    return _verdicts(_samples(report, GOOD, edit), lambda arm, stated: False)
 
 
 @doctoring(truth=losing_the_second)
 def flip_second_score(report: Report, rng: random.Random) -> Report | None:
     """A codec's wrong answer to the second question is counted as right."""
+    name = _chosen(report, GOOD, rng)
     edited = _samples(
         report,
-        "hadamard_e8",
+        name,
         lambda row: row.replace(second=row.second.replace(correct=True) if row.second is not None else None),
     )
-    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+    return _verdicts(edited, lambda arm, stated: arm == name)
 
 
 @doctoring(truth=losing_the_second)
 def drop_second_answers(report: Report, rng: random.Random) -> Report | None:
     """A codec's answers to the second question go, so that the first decides."""
-    edited = _samples(report, "hadamard_e8", lambda row: row.replace(second=None))
-    return _verdicts(edited, lambda arm, stated: arm == "hadamard_e8")
+    name = _chosen(report, GOOD, rng)
+    edited = _samples(report, name, lambda row: row.replace(second=None))
+    return _verdicts(edited, lambda arm, stated: arm == name)
