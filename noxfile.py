@@ -36,7 +36,8 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def torch(session: nox.Session) -> None:
-    """The other tests: training, whether what was recorded of PyTorch still holds, and Gemma 3."""
+    """The other tests: engines on PyTorch, parity with MLX (`k3 replay REPORT --backend torch`), training, whether
+    what was recorded of PyTorch still holds, and Gemma 3."""
     session.log("tens of minutes on 2 cores; 3 GB of disk, or 7 where pip takes PyTorch with CUDA")
     install(session, "test", extra="torch,serve,http,page,sweep,attest,gpu")
     for model in ("smollm2-135m", "gemma3-270m"):
