@@ -24,8 +24,8 @@ from reports.records.provenance import (
 from reports.untrusted.one_line import one_line
 
 PACKAGES = ("k3", "mlx", "mlx-lm", "numpy", "transformers", "tokenizers", "torch", "cmeel-openblas")
-OWN_PROMPTS = "workload.prompts"
-"""The setting that names a file of the user's."""
+OF_FILES = ("workload.prompts", "remote.token_file", "remote.tls_ca", "remote.tls_key", "remote.tls_certificate")
+"""How the keys of settings end that name a file of the user's."""
 MACHINE = "K3_MACHINE"
 """The variable with what its owner calls a machine."""
 LABEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}"
@@ -123,12 +123,12 @@ def memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-FILES = ("--out", "--preset")
+FILES = ("--out", "--preset", "--prompts", "--token-file", "--tls-ca", "--tls-key", "--tls-certificate")
 """Options whose value may be the path of a file."""
 
 
 def anonymous_argv(argv: Sequence[str]) -> tuple[str, ...]:
-    """Arguments without home folders; the program, the report and a preset's file by their names alone, since folders
+    """Arguments without home folders; the program and the files that `FILES` name by their names alone, since folders
     decide nothing."""
     told = [without_home(part) for part in argv[1:]]
     for place, part in enumerate(told):
@@ -144,9 +144,9 @@ def anonymous_argv(argv: Sequence[str]) -> tuple[str, ...]:
 
 
 def anonymous_setting(setting: str) -> str:
-    """`key=value` without home folder; a file of prompts by its name alone, since its digest tells which it is."""
+    """`key=value` without home folder; a file by its name alone: of prompts the digest tells which it is."""
     key, separator, value = without_home(setting).partition("=")
-    if key.strip() == OWN_PROMPTS:
+    if key.strip().endswith(OF_FILES):
         value = Path(value.strip().strip("'\"")).name
     return f"{key}{separator}{value}"
 

@@ -49,6 +49,13 @@ class RemoteSpec(Record):
     tls_certificate: str | None = Field(None, max_length=1000, description="The certificate of that key")
     timeout_s: float = Field(600.0, gt=0, le=86400, description="Of a call: an append, or a whole generation")
 
+    @field_validator("address")
+    @classmethod
+    def _fits(cls, address: str) -> str:
+        if host_and_port(address) is None:
+            raise ValueError("give HOST:PORT, for example 127.0.0.1:50051")
+        return address
+
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if (self.tls_key is None) != (self.tls_certificate is None) or (self.tls_key and not self.tls_ca):
@@ -82,6 +89,14 @@ class HttpSpec(Record):
         if parts.scheme == "http" and not is_loopback(parts.hostname or "") and not self.allow_http:
             raise ValueError(f"{self.address}: another machine without TLS; use https, or set allow_http")
         return self
+
+
+def host_and_port(address: str) -> tuple[str, int] | None:
+    """Of HOST:PORT, an IPv6 host without its brackets; none where it is something else."""
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    fits = bool(host) and len(port) <= 5 and port.isascii() and port.isdecimal() and int(port) <= 65535
+    return (host, int(port)) if fits else None
 
 
 def is_loopback(host: str) -> bool:

@@ -4,7 +4,7 @@ import hmac
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,10 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from harness.base.errors import CannotRunError, UsageError
 from harness.engines.remote.credentials import read_pem, tls_context
 from harness.engines.remote.stub import SERVICE
+from harness.engines.spec import host_and_port, is_loopback
 from harness.remote.service import SessionService
 from harness.remote.servicer import Servicer, handlers
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 GRACE_S, LEAVE_S = 2.0, 5.0
 """Seconds that calls get to end by themselves, and to leave once they were cancelled."""
 SPARE_THREADS = 32
@@ -31,7 +31,7 @@ class Access:
     `key` and `certificate` are PEM files of the server's own, both or none; with them the connection is TLS.
     """
 
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     key: Path | None = None
     certificate: Path | None = None
     client_ca: Path | None = None
@@ -43,14 +43,14 @@ def check_address(address: str, access: Access) -> None:
     Raises:
         UsageError: it is no HOST:PORT, or not of this machine and open to everybody.
     """
-    host, colon, port = address.rpartition(":")
-    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+    place = host_and_port(address)
+    if place is None:
         raise UsageError(f"--address {address!r}: give HOST:PORT, for example 127.0.0.1:50051 (port 0: any free one)")
     if (access.key is None) != (access.certificate is None):
         raise UsageError("--tls-key and --tls-certificate come together: TLS needs both")
     if access.client_ca is not None and access.key is None:
         raise UsageError("--tls-client-ca needs --tls-key and --tls-certificate: mTLS is of both sides")
-    if host not in LOOPBACK and access.token is None and access.client_ca is None:
+    if not is_loopback(place[0]) and access.token is None and access.client_ca is None:
         raise UsageError(f"--address {address}: others reach it; give --token-file or --tls-client-ca")
 
 

@@ -4,7 +4,6 @@ Dask sends functions and data as pickles: whoever reaches a scheduler or a worke
 own listens on the loopback alone, and one elsewhere must be reached by TLS with certificates of both sides.
 """
 
-import ipaddress
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import CannotRunError, UsageError
+from harness.engines.spec import is_loopback
 from harness.sweep.tasks import RUN
 from reports.untrusted.one_line import one_line
 
@@ -50,11 +50,7 @@ def read_address(text: str) -> Address:
             f"--scheduler {one_line(text, 100)!r}: give tls://HOST:PORT, or tcp://HOST:PORT on this machine"
         )
     host = found[2].strip("[]")
-    try:
-        loopback = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = host == "localhost"
-    return Address(f"{found[1] or 'tcp'}://{found[2]}:{found[3]}", found[1] == "tls", loopback)
+    return Address(f"{found[1] or 'tcp'}://{found[2]}:{found[3]}", found[1] == "tls", is_loopback(host))
 
 
 def check_address(address: Address, certificates: Certificates | None, *, unencrypted: bool) -> None:

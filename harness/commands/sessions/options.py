@@ -101,7 +101,7 @@ def served_settings(
                 {"kind": drafter, "model": drafter_model, "block_size": block_size, "graph": graph}
             )
     except ValidationError as error:
-        raise UsageError(_by_flag(error)) from error
+        raise UsageError(by_flag(error)) from error
     fault = misfit(ENGINES[engine], spec, proposer)
     if fault is not None:
         flag = "--drafter" if spec.restoration == "none" or ENGINES[engine].bounds else "--restoration"
@@ -126,7 +126,7 @@ def _check_appends(engine: str) -> None:
         raise UsageError(f"--engine {engine}: {fault}")
 
 
-def _by_flag(error: ValidationError) -> str:
+def by_flag(error: ValidationError) -> str:
     """The first fault of a validation, with the option that it is about before it."""
     first = error.errors(include_url=False, include_context=False)[0]
     said = first["msg"].removeprefix("Value error, ")

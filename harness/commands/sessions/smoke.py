@@ -20,6 +20,7 @@ from harness.commands.sessions.options import (
     ServedSettings,
     Sink,
     Window,
+    by_flag,
     load_engine,
     refuse_given,
     served_settings,
@@ -92,7 +93,7 @@ def _spec(address: str, token_file: str | None, ca: str | None, key: str | None,
     try:
         return RemoteSpec(address=address, token_file=token_file, tls_ca=ca, tls_key=key, tls_certificate=certificate)
     except ValidationError as error:
-        raise UsageError(f"--address {address!r}: give HOST:PORT, for example 127.0.0.1:50051") from error
+        raise UsageError(by_flag(error)) from error
 
 
 def _of_own_server(named: ServedSettings) -> Report:

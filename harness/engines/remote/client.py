@@ -13,7 +13,7 @@ from harness.engines.remote.description import Described, from_wire
 from harness.engines.remote.failures import told_failure
 from harness.engines.remote.records import Appended, Frame, RefusedError, Sampling, SessionInfo
 from harness.engines.remote.stub import SessionsStub
-from harness.engines.spec import is_loopback
+from harness.engines.spec import host_and_port, is_loopback
 
 LARGEST_MESSAGE = 16 * 2**20
 DESCRIBED_S = 20.0
@@ -31,10 +31,11 @@ class SessionClient:
             CannotRunError: a certificate or key cannot be read.
         """
         self._address, self._given, self._deadline_s = address, credentials or Credentials(), deadline_s
+        place = host_and_port(address)
         options = [
             ("grpc.max_receive_message_length", LARGEST_MESSAGE),
             ("grpc.enable_retries", 0),
-            ("grpc.enable_http_proxy", int(not is_loopback(address.rpartition(":")[0].strip("[]")))),
+            ("grpc.enable_http_proxy", int(place is None or not is_loopback(place[0]))),
         ]
         proof = self._given.for_channel()
         if proof is not None:

@@ -1,7 +1,7 @@
 """What proves two machines to each other: a token, and certificates in PEM files, which are read and checked here."""
 
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import grpc
@@ -19,7 +19,7 @@ class Credentials:
     """What a server may want. With `authority`, who signs its certificate, the connection is TLS; with `key` and
     `certificate`, both or none, the client proves itself, too (mTLS)."""
 
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     authority: Path | None = None
     key: Path | None = None
     certificate: Path | None = None

@@ -4,6 +4,7 @@ import socket
 import ssl
 
 from harness.engines.remote.credentials import Credentials
+from harness.engines.spec import host_and_port
 from reports.untrusted.one_line import one_line
 
 LOOK_S = 3.0
@@ -21,16 +22,15 @@ def why_unreachable(address: str, credentials: Credentials) -> str | None:
     Raises:
         CannotRunError: a certificate cannot be read.
     """
-    host, _, port = address.rpartition(":")
     context = credentials.context()
-    if not host or not port.isdecimal() or int(port) > 65535:
+    place = host_and_port(address)
+    if place is None:
         return "is no HOST:PORT, like 127.0.0.1:50051"
-    place = (host.strip("[]"), int(port))
     try:
         if context is not None:
             return _over_tls(place, context, proves=credentials.key is not None)
         return _plain(place)
-    except socket.gaierror:
+    except (socket.gaierror, ValueError):  # ValueError: no machine can have such a name, as with 64 letters and no dot
         return "no machine of that name is known; check the address"
     except ConnectionRefusedError:
         return "nothing listens there; start `k3 serve` there, or check the address"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness.base import provenance
 from harness.engines.mlx.blas import blas_threads
+from harness.engines.spec import RemoteSpec
 
 
 def test_nothing_names_the_user_the_host_or_a_home() -> None:
@@ -33,3 +34,15 @@ def test_the_folder_of_a_report_is_not_told() -> None:
         "--out",
         "r.json",
     )
+
+
+def test_where_a_token_or_a_key_lies_is_not_told() -> None:
+    argv = ["k3", "smoke", "--token-file", "/run/secrets/ann/k3.token", "--tls-ca=/run/ann/ca.pem"]
+    argv += ["--tls-key", "/run/ann/me.key", "--tls-certificate", "/run/ann/me.crt"]
+    assert provenance.anonymous_argv(argv)[2:] == (
+        "--token-file", "k3.token", "--tls-ca=ca.pem", "--tls-key", "me.key", "--tls-certificate", "me.crt",
+    )  # fmt: skip
+    for name in RemoteSpec.model_fields.keys() - {"address", "timeout_s"}:
+        setting = f'arms.there.remote.{name}="/run/ann/file"'
+        assert provenance.anonymous_setting(setting) == f"arms.there.remote.{name}=file"
+        assert provenance.anonymous_argv(["k3", "eval", "--set", setting])[3] == f"arms.there.remote.{name}=file"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+from pydantic import ValidationError
 
 from harness.base.errors import CannotRunError, EngineError
 from harness.engines.base import DecodeLimit
@@ -18,7 +19,7 @@ from harness.engines.remote.client import SessionClient
 from harness.engines.remote.credentials import Credentials
 from harness.engines.remote.records import RefusedError
 from harness.engines.remote.unreachable import why_unreachable
-from harness.engines.spec import EngineSettings, RemoteSpec
+from harness.engines.spec import EngineSettings, RemoteSpec, host_and_port
 from harness.remote.limits import Limits
 from harness.remote.server import Access, serving
 from tests.harness.engines.http.hostile import answering
@@ -92,6 +93,26 @@ def test_nobody_there(address: str, problem: str) -> None:
     error = described(address)
     assert error.status == "UNAVAILABLE"
     assert problem in str(error)
+
+
+@pytest.mark.parametrize("host", ["x" * 64, "a..b", ".", "[.]"])
+def test_a_name_that_no_machine_can_have_is_told_as_one_that_is_unknown(host: str) -> None:
+    assert "no machine of that name" in (why_unreachable(f"{host}:50051", Credentials()) or "")
+
+
+@pytest.mark.parametrize("address", ["nowhere", "127.0.0.1:x", "127.0.0.1:", ":50051", "[]:1", "h:65536", "h:0050051"])
+def test_what_is_no_address_is_refused_before_any_model_is_loaded(address: str) -> None:
+    with pytest.raises(ValidationError, match="give HOST:PORT"):
+        RemoteSpec(address=address)
+
+
+def test_an_address_has_a_host_and_a_port() -> None:
+    assert host_and_port("127.0.0.1:50051") == ("127.0.0.1", 50051)
+    assert host_and_port("[::1]:0") == ("::1", 0)
+
+
+def test_a_token_is_shown_in_no_traceback() -> None:
+    assert "secret" not in repr(Credentials("secret")) + repr(Access("secret"))
 
 
 def test_servers_of_other_protocols() -> None:
