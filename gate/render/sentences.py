@@ -144,9 +144,11 @@ def _replay(found: Headline) -> str:
     unseen = f"{three_digits(100 * (claim.false_at_most or 0.0))} %"
     less = f" ({number_of(claim.not_run, 'row')} could not run here)" if claim.not_run else ""
     ties = f", {claim.near_ties} of them up to a numerical tie" if claim.near_ties else ""
-    again = "run again" if claim.metric == "rows_replayed" else "run again on the other runtime, MLX or PyTorch,"
+    again, otherwise = "run again", "are false"
+    if claim.metric == "runtime_parity":
+        again, otherwise = "run again on the other runtime, MLX or PyTorch,", "would come out otherwise there"
     drawn = f"Of {claim.rows} rows of {claim.arm}, {claim.drawn} were {again} and {_share(found)} came out the same"
-    return f"{drawn}{ties}{less}; at 95 %, at most {unseen} of its rows are false"
+    return f"{drawn}{ties}{less}; at 95 %, at most {unseen} of its rows {otherwise}"
 
 
 def _codecs(worth: Sequence[str]) -> Iterator[str]:

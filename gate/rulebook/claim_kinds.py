@@ -142,8 +142,8 @@ _DECLARED = (
         "Rows that came out the same on the other runtime",
         "The share of rows, drawn at random from a report of MLX, that came out the same on PyTorch; or the other way "
         "round.",
-        "As of rows that came out the same on another machine. Bytes of caches, and what each runtime calls its loops "
-        "and drafters, are no part of it.",
+        "As of rows that came out the same, but that a row which did not says nothing against the report. Bytes of "
+        "caches, and what each runtime calls its loops and drafters, are no part of it.",
     ),
 )
 CLAIM_KINDS: dict[str, ClaimKind] = {kind.metric: kind for kind in _DECLARED}

@@ -4,21 +4,21 @@ import secrets
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from harness.base.errors import OutputError
+from harness.base.errors import OutputError, UsageError
 from harness.base.progress import bar
 from harness.commands.run.options import Json, Verbose
 from harness.commands.run.output import check_output
 from harness.commands.run.printing import print_outcomes
 from harness.commands.trust_option import TrustCode
-from reports.engines import Backend
+from harness.plans.preset import Device
+from reports.engines import TORCH, Backend
 from reports.report import Report
 
 SEEDS = 2**31
-Device = Literal["cpu", "cuda", "mps"]
 
 
 def command(
@@ -38,7 +38,7 @@ def command(
         Backend | None,
         typer.Option(help="Run the rows on this one, to compare the two; default: the report's."),
     ] = None,
-    device: Annotated[Device | None, typer.Option(help="Of backend torch; default: cpu.")] = None,
+    device: Annotated[Device | None, typer.Option(help="Of --backend torch.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Replay file; default: a new one beside REPORT.")] = None,
     json_output: Json = False,
     verbose: Verbose = False,
@@ -57,6 +57,8 @@ def command(
     from harness.replay.request import ReplayRequest, replayable
     from reports.reading import read_evidence
 
+    if device is not None and backend != TORCH:
+        raise UsageError("--device: only PyTorch has several; give --backend torch with it, or leave it out")
     evidence = read_evidence(report)
     original = replayable(evidence)
     place = out if out is not None else _beside(report)

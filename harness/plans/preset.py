@@ -18,6 +18,9 @@ from workloads.niah_prose import Asked
 
 ArmName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 
+Device = Literal["cpu", "cuda", "mps"]
+"""What PyTorch computes on."""
+
 CODE_FORMS = ("synthetic", "stdlib")
 """What code prompts are made of where no plug-in makes them."""
 
@@ -142,7 +145,7 @@ class TimedPreset(BasePreset):
     repeats: int = Field(1, ge=1, le=50, description="Of every sample, in each process")
     max_new_tokens: int = Field(16, ge=2, le=4096)
     backend: Backend = Field("mlx", description="What computes: MLX, or PyTorch with transformers")
-    device: Literal["cpu", "cuda", "mps"] | None = Field(None, description="Of backend torch; None: cpu")
+    device: Device | None = Field(None, description="Of backend torch; None: cpu")
     dtype: Dtype | None = Field(None, description="Of the verifier on backend torch; None: as its weights are stored")
     ignore_turn_stop: bool = False
     arms: tuple[ArmSpec, ...] = Field(min_length=1, max_length=20)

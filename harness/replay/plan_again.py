@@ -5,7 +5,7 @@ from dataclasses import replace
 from harness.base.errors import CannotRunError, UsageError
 from harness.plans.kinds import plan_of
 from harness.plans.plan import Plan, RunPlan
-from harness.plans.preset import ArmSpec, BasePreset, CodePreset, TimedPreset
+from harness.plans.preset import ArmSpec, BasePreset, CodePreset, Device, TimedPreset
 from harness.plans.preset_file import load_preset_again
 from harness.plans.requirements import check_requirements
 from harness.replay.bounds import check_bounds
@@ -34,7 +34,7 @@ def plan_again(request: ReplayRequest) -> Plan:
         if loaded.preset.kind != report.kind:
             raise CannotRunError(f"preset {told.name} is of kind {loaded.preset.kind}, the report of {report.kind}")
         check_bounds(loaded.preset)
-        preset = _with_prompts(_on_backend(loaded.preset, request), request)
+        preset = _with_prompts(on_backend(loaded.preset, request.backend, request.device), request)
         preset = with_found_models(preset, report.provenance.models, request.models)
         check_requirements(preset)
         plan = plan_of(replace(loaded, preset=preset))
@@ -45,23 +45,27 @@ def plan_again(request: ReplayRequest) -> Plan:
     return plan
 
 
-def _on_backend(preset: BasePreset, request: ReplayRequest) -> BasePreset:
-    """The preset on the backend that was asked for, without arms of engines that it does not have."""
-    if request.backend is None:
+def on_backend(preset: BasePreset, asked: Backend | None, device: Device | None) -> BasePreset:
+    """The preset on the backend that was asked for, without arms of engines that it does not have. On its own backend
+    only the device is another one: the type that it computes in stays.
+
+    Raises:
+        CannotRunError: runs of its kind know no backend, or that one has none of its engines.
+    """
+    if asked is None:
         return preset
     if not isinstance(preset, TimedPreset):
         raise CannotRunError(f"--backend: runs of kind {preset.kind} compute with MLX alone; leave it out")
+    if asked == preset.backend:
+        return preset.replace(device=device or preset.device)
     arms = tuple(
-        _on_its_own_graph(arm, request.backend)
+        _on_its_own_graph(arm, asked)
         for arm in preset.arms
-        if arm.engine not in ENGINES or request.backend in ENGINES[arm.engine].backends
+        if arm.engine not in ENGINES or asked in ENGINES[arm.engine].backends
     )
     if not arms:
-        raise CannotRunError(f"--backend {request.backend}: has no engine of this report but the plain model")
-    if request.backend == MLX and request.device is not None:
-        raise CannotRunError("--device: is of backend torch; leave it out")
-    fields = {**preset.model_dump(), "arms": arms, "backend": request.backend, "device": request.device, "dtype": None}
-    return type(preset).model_validate(fields)
+        raise CannotRunError(f"--backend {asked}: has no engine of this report but the plain model")
+    return preset.replace(arms=arms, backend=asked, device=device, dtype=None)
 
 
 def _on_its_own_graph(arm: ArmSpec, backend: Backend) -> ArmSpec:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import CannotRunError
+from harness.plans.preset import Device
 from reports.engines import Backend
 from reports.reading import Evidence
 from reports.replays.population import REPLAYED_KINDS, population
@@ -27,7 +28,7 @@ class ReplayRequest:
     prompts: Path | None = None
     preset: Path | None = None
     backend: Backend | None = None
-    device: str | None = None
+    device: Device | None = None
 
 
 def replayable(evidence: Evidence) -> Report:

@@ -109,16 +109,15 @@ def allowance(view: ReportView, replay: ReplayResult) -> Allowance:
 
 
 def _tie_of(view: ReportView, replay: ReplayResult) -> float | None:
-    """The logit gap that counts as a tie where the two machines are not the same; none where they are."""
+    """The logit gap that counts as a tie where the machines, or what they compute on, differ; none where not."""
     here = view.report.provenance
-    if here is not None and here.host is not None and here.host == replay.original_host:
-        ours, theirs = (
-            {(one.name, one.version) for one in packages if one.name != "k3"}
-            for packages in (here.packages or (), replay.original_packages)
-        )
-        if ours == theirs:
-            return None
-    return tie_gap(view)
+    if here is None or here.host is None or (here.host, here.runtime) != (replay.original_host, replay.original_runtime):
+        return tie_gap(view)
+    ours, theirs = (
+        {(one.name, one.version) for one in packages if one.name != "k3"}
+        for packages in (here.packages or (), replay.original_packages)
+    )
+    return None if ours == theirs else tie_gap(view)
 
 
 def _may_differ(fact: ReplayedFact, ran: set[str], may: Allowance) -> bool:

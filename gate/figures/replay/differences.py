@@ -28,7 +28,7 @@ _AFTER_A_TIE = {
 }  # fmt: skip
 """What is about the rest of a stream, once a numerical tie fell the other way."""
 
-_COUNTS = ("evicted_positions", "restored_positions")
+_POSITIONS = ("evicted_positions", "restored_positions")
 
 
 class Allowance(NamedTuple):
@@ -56,20 +56,24 @@ def differences(row: ReplayedRow, may: Allowance) -> list[Difference]:
         return []
     left_out = _AFTER_A_TIE if near_tie(row, may) else set()
     left_out = left_out | (_OF_ITS_RUNTIME if may.other_runtime else set())
-    left_out = left_out | (set(_COUNTS) if _counted_ahead(row, may.layers) else set())
+    left_out = left_out | (set(_POSITIONS) if _counted_ahead(row, may.layers) else set())
     ours, theirs = (one.model_dump(mode="json", exclude_none=True) for one in (row.original, row.replayed))
     found = list(_unlike({name: value for name, value in ours.items() if name not in left_out}, theirs, ""))
     return found + list(_unlike_audits(row, may.tie))
 
 
 def _counted_ahead(row: ReplayedRow, layers: int) -> bool:
-    """The stream ended at a stop token, and the report counts one position more a layer, or less than that: earlier
-    versions counted on MLX the step that was in flight when the stop token came."""
-    ours, theirs = row.original, row.replayed
-    if getattr(ours, "stop_reason", None) in (None, "length"):
+    """The stream ended at a stop token, and the report counts up to one position a layer more: earlier versions counted
+    on MLX the step that was in flight when the stop token came."""
+    if getattr(row.original, "stop_reason", None) in (None, "length"):
         return False
-    evicted, restored = ((getattr(ours, name) or 0) - (getattr(theirs, name, 0) or 0) for name in _COUNTS)
+    evicted, restored = (_count(row.original, name) - _count(row.replayed, name) for name in _POSITIONS)
     return 0 < evicted <= layers and restored in (0, evicted)
+
+
+def _count(row: Any, name: str) -> int:
+    """What a row counted; nothing where rows of its kind, as those of codecs, count no such thing."""
+    return getattr(row, name, None) or 0
 
 
 def near_tie(row: ReplayedRow, may: Allowance) -> bool:

@@ -30,6 +30,7 @@ def measured_replay(original: Report, asked: int = ASKED) -> Report:
             original_kind=original.kind,
             original_host=original.provenance.host,
             original_packages=original.provenance.packages or (),
+            original_runtime=original.provenance.runtime,
             seed=SEED,
             asked=asked,
             population=population(original),

@@ -166,7 +166,9 @@ def test_rows_of_mlx_come_out_the_same_on_pytorch(measured: Report, tmp_path: Pa
     assert "REPLAY_DISAGREES" not in codes(tmp_path)["run-replay-1.json"]
 
 
-def test_a_device_is_of_pytorch_alone(measured: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_report(measured, tmp_path / "run.json")
-    assert run(["replay", str(tmp_path / "run.json"), "--backend", "mlx", "--device", "cuda"]) == 3
-    assert "--device: is of backend torch" in capsys.readouterr().err
+@pytest.mark.parametrize("backend", [["--backend", "mlx"], []])
+def test_a_device_is_of_pytorch_alone_and_never_left_aside(
+    backend: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["replay", str(tmp_path / "run.json"), *backend, "--device", "cuda"]) == 64
+    assert "--device: only PyTorch has several" in capsys.readouterr().err

@@ -4,13 +4,14 @@ from gate.figures.replay.confirmed import confirmed
 from gate.judging.judge import conclude, judge
 from gate.judging.replays.beside import Beside, of_replays, unlike_original
 from gate.rulebook.report_view import ReportView
+from reports.records.codec_rows import OracleSample
 from reports.records.conduct.replay import ReplayedRow
 from reports.records.measurement import AuditedStream, Measurement, Mismatch
 from reports.records.provenance import Host, Runtime
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.replay import edit_first, edit_replay, original, other_stream, replayed
-from tests.gate.honest import honest_code
+from tests.gate.honest import honest_code, honest_kv_quant
 from tests.gate.honest.replay import measured_replay
 
 REPLAY = replayed()
@@ -249,3 +250,29 @@ def test_a_step_that_was_in_flight_when_the_stream_stopped_may_have_been_counted
     for count, reason, same in ((layers, "eos", True), (layers + 1, "eos", False), (1, "length", False)):
         edited = edit_first(REPLAY, lambda row, count=count, reason=reason: more(row, count, reason))
         assert (not ask("REPLAY_DISAGREES", edited)) is same, (count, reason)
+
+
+def test_a_codec_row_that_stopped_by_itself_has_no_positions_to_compare() -> None:
+    """It once ended the gate with an AttributeError."""
+    report = measured_replay(honest_kv_quant())
+
+    def stopped(row: ReplayedRow) -> ReplayedRow:
+        assert isinstance(row.original, OracleSample)
+        sample = row.original.replace(stop_reason="eos")
+        return row.replace(original=sample, replayed=sample)
+
+    of_oracle = next(row for row in rows(report) if isinstance(row.original, OracleSample))
+    edited = edit_replay(report, lambda replay: replay.replace(rows=(stopped(of_oracle),)))
+    assert not ask("REPLAY_DISAGREES", edited)
+
+
+def test_on_another_device_of_the_same_machine_a_stream_may_part_at_a_tie() -> None:
+    def on(device: str) -> Runtime:
+        return Runtime(backend="torch", device=device, dtype="float32", attention="sdpa", threads=2)
+
+    parted = edit_first(REPLAY, lambda row: missed(other_stream(row), 0.004))
+    assert parted.provenance is not None
+    for before, same in (("cuda", True), ("cpu", False)):
+        made = parted.replace(provenance=parted.provenance.replace(runtime=on("cpu")))
+        made = edit_replay(made, lambda replay, before=before: replay.replace(original_runtime=on(before)))
+        assert (not ask("REPLAY_DISAGREES", made)) is same, before
