@@ -37,6 +37,9 @@ GEOMETRIC_SINCE = 3
 INTERVALS_SINCE = 6
 """The rule set from which on a ratio's interval has the degrees of freedom that it has now."""
 
+LUCK_SINCE = 6
+"""The rule set from which on claims of recall state what luck makes of them."""
+
 
 @dataclass(frozen=True)
 class RatioBasis:
@@ -149,6 +152,11 @@ def older_intervals(view: ReportView) -> bool:
     """A rule set before 6 made the report's intervals: narrower ones where processes show. `k3 gate conclude` makes
     them anew, and until then they are not those that are judged."""
     return _judged_before(view, INTERVALS_SINCE)
+
+
+def without_luck(view: ReportView) -> bool:
+    """A rule set before 6 wrote the report's claims, so those of recall may lack the figures of `RecallLuck`."""
+    return _judged_before(view, LUCK_SINCE)
 
 
 def _judged_before(view: ReportView, rule_set: int) -> bool:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gate.claims.recompute import ClaimFigures, RatioBasis, RecallLuck, older_intervals, older_ratio, recompute
+from gate.claims.recompute import (
+    ClaimFigures,
+    RatioBasis,
+    RecallLuck,
+    older_intervals,
+    older_ratio,
+    recompute,
+    without_luck,
+)
 from gate.figures.estimators import acceptances, derived_rate, rate, ratios
 from gate.figures.replay.confirmed import ReplayBasis
 from gate.rulebook.registry import evidence_rule
@@ -104,8 +112,11 @@ def _own(view: ReportView, claim: Claim) -> Iterator[Finding]:
         return
     stated, derived = _figures_of(claim), _parts(figures, claim)
     remade = OF_THE_INTERVAL if older_intervals(view) and claim.metric in (*RATIOS, "null_ratio") else ()
+    unstated = RecallLuck.__dataclass_fields__.keys() if without_luck(view) else ()
     for field in dict.fromkeys((*stated, *derived)):
         ours, theirs = derived.get(field), stated.get(field)
+        if theirs is None and field in unstated:
+            continue
         if ours is None or theirs is None:
             yield _differs(claim, field, theirs, "nothing" if ours is None else f"{ours:.9g}")
         elif not _equal(theirs, ours, FIGURE_TOLERANCE.value, FIGURE_ROUNDING.value):
@@ -149,8 +160,7 @@ def _parts(figures: ClaimFigures, claim: Claim) -> dict[str, float]:
     if figures.replay is not None:
         found |= _numbers(vars(figures.replay))
     if figures.luck is not None:
-        stated = {name: value for name, value in vars(figures.luck).items() if getattr(claim, name, None) is not None}
-        found |= _numbers(stated)  # reports before these figures lack them
+        found |= _numbers(vars(figures.luck))
     if (codec := figures.codec) is not None:
         span = (codec.error.low, codec.error.high) if codec.error is not None else None
         ratio = codec.error.value if codec.error is not None else None

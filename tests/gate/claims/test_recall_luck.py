@@ -4,7 +4,9 @@ import pytest
 from scipy.stats import binomtest
 
 from gate.claims.propose import propose
+from gate.judging.rule_set import RULE_SET
 from gate.rulebook.rule import RECALL
+from reports.records.verdict import GateBlock
 from tests.gate.asking import ask
 from tests.gate.cases.recall import say
 from tests.gate.edits import set_claim
@@ -39,13 +41,19 @@ def test_the_oracle_is_compared_with_nobody_and_an_arm_without_a_control_with_th
     assert all((claim.p_control, claim.p_oracle is None) == (None, False) for claim in others)
 
 
-def test_a_stated_figure_is_held_to_the_rows_and_a_report_from_before_it_stands():
+def test_a_stated_figure_is_held_to_the_rows():
     report = niah(6)
     concluded = report.replace(claims=propose(report))
     for field in ("p_control", "p_oracle"):
         forged = set_claim(concluded, CLAIM, **{field: 0.123})
         assert [one.field for one in ask("CLAIM_NOT_REPRODUCIBLE", forged)] == [f"claims.{field}"]
-    before = set_claim(concluded, CLAIM, p_control=None, p_oracle=None)
-    assert ask("CLAIM_NOT_REPRODUCIBLE", before) == []
     nowhere = set_claim(concluded, "oracle_recall/oracle", p_oracle=0.5)
     assert [one.found for one in ask("CLAIM_NOT_REPRODUCIBLE", nowhere)] == ["0.5"]
+
+
+@pytest.mark.parametrize(("rule_set", "missing"), [(5, []), (RULE_SET, ["claims.p_control", "claims.p_oracle"])])
+def test_figures_that_are_deleted_are_missed_but_for_reports_that_are_older(rule_set, missing):
+    report = niah(6)
+    deleted = set_claim(report.replace(claims=propose(report)), CLAIM, p_control=None, p_oracle=None)
+    deleted = deleted.replace(gate=GateBlock(rule_set=rule_set, verdict="admissible"))
+    assert [one.field for one in ask("CLAIM_NOT_REPRODUCIBLE", deleted)] == missing
