@@ -82,7 +82,12 @@ class HttpEngine:
                 if len(first) > 1 and spaced is not None:  # an event that is one token, if a space was left out
                     first, spaced = (spaced,), None
                 return HttpSession(
-                    stream, first, piece.finish, spaced, lambda: self._oracle.prefill(tokens).first_token
+                    stream,
+                    first,
+                    piece.finish,
+                    spaced,
+                    lambda: self._oracle.prefill(tokens).first_token,
+                    piece.completion_tokens,
                 )
         raise EngineError(f"http.address {self._spec.address}: a stream without a token")
 
@@ -106,6 +111,7 @@ class HttpEngine:
                 yield Block(tokens, seconds=ended - began)
                 room, last, began = room - len(tokens), tokens[-1], ended
             if room <= 0 and limit.max_new_tokens < self._most:
+                own.told = None  # of a stream that is left before its end
                 break  # a warm-up asks for fewer than the server was asked for
         end = next((token for token, reason in limit.stop_tokens.items() if reason == "eos"), None)
         if finish == "stop" and end is not None and room > 0 and last not in limit.stop_tokens:

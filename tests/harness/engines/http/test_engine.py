@@ -1,5 +1,6 @@
 """mlx-lm's own server as a peer: its stream is the oracle's, though it sends text alone."""
 
+import json
 import socket
 import subprocess
 import sys
@@ -117,6 +118,18 @@ def test_ids_that_the_server_tells_are_taken_as_they_are() -> None:
         built = engine(address, model="m")
         assert built.served_by.token_ids == "told"
         assert stream(built, [3, 4, 5]) == [697, 7]
+
+
+@pytest.mark.parametrize(("asked_for", "kept"), [(MOST, 3), (2, None)], ids=["the whole stream", "a part of it"])
+def test_the_servers_own_count_is_kept_of_a_whole_stream(asked_for: int, kept: int | None) -> None:
+    said = [json.loads(told("", token).removeprefix(b"data: ")) for token in (7, 8, 9)]
+    counted = [one | {"usage": {"completion_tokens": place}} for place, one in enumerate(said, start=1)]
+    with answering([*(b"data: %s\n\n" % json.dumps(one).encode() for one in counted), DONE]) as address:
+        built = engine(address, model="m")
+        session = built.prefill([3, 4, 5])
+        assert built.stats(session).served_tokens == 1
+        assert len(list(built.decode(session, DecodeLimit(asked_for, {})))) == min(2, asked_for - 1)
+        assert built.stats(session).served_tokens == kept
 
 
 def test_a_server_that_reads_another_prompt_is_told_so() -> None:
