@@ -3,18 +3,19 @@
 The unit is the logarithm of a prompt's ratio in one process (the median of its paired repeats). Prompts of one group
 (template, document) say much the same, so their mean counts once. Groups are drawn from the kinds of text there are,
 and processes from the runs that could be made: both vary at random, and every group is run in every process. So the
-variance of the mean is that of a two-way crossed random-effects model (Searle, Casella, McCulloch 1992, chapter 4),
+variance of the mean is that of a two-way crossed random-effects model (Searle, Casella, McCulloch 1992, chapter 4), in
+which neither groups nor processes can vary by less than nothing:
 
     V = (max(MS_groups, MS_rest) + MS_processes - MS_rest) / (G P)   where processes show: MS_processes > MS_rest,
-    V = MS_groups / (G P)                                            where they do not,
+    V = MS_groups / (G P)                                            where they do not.
 
-and the interval is Student's t. Where processes do not show it is the plain t interval over groups, of G - 1 degrees of
-freedom; where they do, they are those that Satterthwaite (1946) gives a sum of mean squares,
+The interval is Student's t. Where processes do not show, it is the plain t interval over groups, with G - 1 degrees of
+freedom. Where they do, it has the degrees of freedom that Satterthwaite (1946) gives a combination of mean squares,
 
-    (V G P)^2 / (MS_groups^2 / (G - 1) + MS_processes^2 / (P - 1) + MS_rest^2 / ((G - 1) (P - 1))).
+    (V G P)^2 / (MS_groups^2 / (G - 1) + MS_processes^2 / (P - 1) + MS_rest^2 / ((G - 1) (P - 1))),
 
-That is too few for a difference that is near 0 (Gaylor and Hopper 1969), so they are never fewer than min(G, P) - 1,
-the number that is used for errors clustered both ways (Cameron, Gelbach, Miller 2011).
+but never fewer than min(G, P) - 1, the number that is used for errors clustered both ways (Cameron, Gelbach, Miller
+2011): of a difference that is near 0 Satterthwaite makes far too few (Gaylor and Hopper 1969).
 
 With one process, V is the variance of the groups' means over G; what another process would say is then not in it.
 Exact and seedless; `scripts/method.py` simulates it.
@@ -126,8 +127,8 @@ def estimate_ratio(cells: Iterable[PairedRepeat], share: float = 1.0) -> RatioEs
     variance, df, of_groups = _variance(table)
     plain = math.sqrt(variance)
     p = min(1.0, two_sided_p(mean / plain, df) / share) if plain > 0 else float(mean == 0)
-    error = plain * quantile(df, TAIL * share) / quantile(df, TAIL)
-    half = quantile(df, TAIL) * error
+    half = quantile(df, TAIL * share) * plain
+    error = half / quantile(df, TAIL)
     bounds = _exp(mean - half), _exp(mean + half)
     without_one = _leave_one_out(means)
     return RatioEstimate(_exp(mean), *bounds, p, groups, prompts, processes, error, df, of_groups, without_one)
