@@ -62,7 +62,7 @@ def check_ledger(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[
 def _prose(path: Path) -> str:
     data = read_bounded(path)
     if len(data) > LONGEST_PROSE:
-        raise RefusedFileError(f"is {len(data)} bytes; prose has at most {LONGEST_PROSE}", could_not_open=False)
+        raise RefusedFileError(f"is {len(data)} bytes of prose, {LONGEST_PROSE} at most; split it", could_not_open=False)
     return data.decode("utf-8")
 
 

@@ -14,7 +14,7 @@ _BODY = re.compile(r"\s*(?P<path>\S+)\s+sha256:(?P<digest>[0-9a-f]{12,64})\s+(?P
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 """A line as CommonMark ends it."""
 
-_CODE_SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?P<code>.*?)(?<!`)(?P=ticks)(?!`)")
+_TICKS = re.compile("`+")
 _BESIDE = 120
 """Characters before and after a marker in which prose says what the figure is."""
 
@@ -50,12 +50,13 @@ class BrokenMarker:
 def find_markers(text: str) -> Iterator[Marker | BrokenMarker]:
     """Every marker of a Markdown text in order; what stands in fenced code or in a code span is no comment."""
     prose = _without_code(text)
+    line, counted = 1, 0
     for comment in _COMMENT.finditer(prose):
-        line = prose.count("\n", 0, comment.start()) + 1
-        before, after = (
-            _COMMENTS.sub("", part) for part in (text[: comment.start()][-_FAR:], text[comment.end() :][:_FAR])
-        )
-        yield _read(comment, line, text[: comment.start()], f"{before[-_BESIDE:]} {after[:_BESIDE]}")
+        start, end = comment.span()
+        line, counted = line + prose.count("\n", counted, start), start
+        before, after = text[max(0, start - _FAR) : start], text[end : end + _FAR]
+        around = f"{_COMMENTS.sub('', before)[-_BESIDE:]} {_COMMENTS.sub('', after)[:_BESIDE]}"
+        yield _read(comment, line, before, around)
 
 
 def _read(comment: re.Match[str], line: int, before: str, around: str) -> Marker | BrokenMarker:
@@ -83,7 +84,24 @@ def _without_code(text: str) -> str:
         for token in blocks.parse(text):
             if token.type == "fence" and token.map is not None:
                 lines[slice(*token.map)] = map(_blank, lines[slice(*token.map)])
-    return "".join(_CODE_SPAN.sub(lambda span: _blank(span[0]), line) for line in lines)
+    return "".join(_without_spans(line) if "`" in line else line for line in lines)
+
+
+def _without_spans(line: str) -> str:
+    """`line` with code spans blanked out: each goes from a run of backticks to the next run that is as long."""
+    runs = list(_TICKS.finditer(line))
+    later: dict[str, int] = {}
+    ends: dict[int, int] = {}
+    for run in reversed(runs):  # from behind, once: where none has an end, to look for it from each takes hours
+        if run[0] in later:
+            ends[run.start()] = later[run[0]]
+        later[run[0]] = run.end()
+    kept, at = "", 0
+    for run in runs:
+        if run.start() >= at and run.start() in ends:
+            kept += line[at : run.start()] + _blank(line[run.start() : ends[run.start()]])
+            at = ends[run.start()]
+    return kept + line[at:]
 
 
 def _blank(text: str) -> str:

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,3 +96,19 @@ def test_a_marker_that_means_to_be_one_is_never_skipped(text: str) -> None:
 def test_any_text_can_be_searched(text: str) -> None:
     for found in find_markers(text):
         assert found.line >= 1
+
+
+def test_hostile_prose_is_searched_in_time_that_grows_with_its_length() -> None:
+    """Runs of backticks that nothing closes, and comments that are no markers: each was looked at from each."""
+    runs = " ".join("`" * length for length in range(1, 1400))
+    assert [found.line for found in find_markers(f"{runs}\n1.62x {COMMENT}\n")] == [2]
+    broken = list(find_markers("<!--k3-->\n" * 20_000))
+    assert [broken[0].line, broken[-1].line] == [1, 20_000]
+
+
+@given(st.text(st.sampled_from("`a "), max_size=40))
+def test_a_code_span_ends_with_the_next_run_of_backticks_that_is_as_long(line: str) -> None:
+    span = re.compile(r"(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)")
+    outside = "".join(span.split(line)[::2])
+    figures = list(find_markers("x " + line.replace("a", f"1x {COMMENT}")))
+    assert len(figures) == outside.count("a")
