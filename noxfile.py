@@ -155,9 +155,8 @@ def review(session: nox.Session) -> None:
     smallest = ("--samples", "1", "--processes", "1")
     out = ("--out", str(Path(session.create_tmp()) / "review"))
     command = ("k3", "review", "--suite", "tiny", *smallest, *out, *session.posargs)
-    session.run(
-        *command, env=UNRECORDED, success_codes=[0, 2]
-    )  # one prompt of k3-tiny may end in a loop; 3: a step failed
+    # 2: one prompt of k3-tiny may end in a loop. 3 would be a step that failed.
+    session.run(*command, env=UNRECORDED, success_codes=[0, 2])
 
 
 @nox.session

@@ -274,9 +274,8 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        with parser().make_context(
-            "k3", list(arguments)
-        ) as context:  # Typer's own `main` ends an interruption silently
+        # Typer's own `main` ends an interruption silently.
+        with parser().make_context("k3", list(arguments)) as context:
             return int(context.command.invoke(context) or 0)
     except typer.Exit as end:
         return end.exit_code

@@ -82,7 +82,7 @@ class Plugin:
         except PluginError as error:
             raise self.error(str(error)) from error
         if not isinstance(found, wanted):
-            raise self.error(f"{self.value} is a {type(found).__name__}, not a {wanted.__name__}")
+            raise self.error(f"{self.value} is of type {type(found).__name__}, not {wanted.__name__}")
         return found
 
     def error(self, problem: str) -> PluginError:

@@ -62,7 +62,7 @@ def test_a_shipped_name_is_not_taken(installed: Path) -> None:
     [
         ("same-loop", r"ar \(generate_step\) is there"),
         ("gone", "cannot be loaded: AttributeError"),
-        ("odd", "is a DrafterEntry, not a EngineEntry"),
+        ("odd", "is of type DrafterEntry, not EngineEntry"),
     ],
 )
 def test_what_cannot_be_used_is_told_in_a_line_and_the_rest_stands(installed: Path, name: str, said: str) -> None:
@@ -83,8 +83,8 @@ def test_what_cannot_be_used_is_told_in_a_line_and_the_rest_stands(installed: Pa
         ("import sys; sys.exit(7)", "cannot be loaded: SystemExit: 7"),
         ("def broken(:", "cannot be loaded: SyntaxError"),
         ("import no_such_library", "cannot be loaded: ModuleNotFoundError"),
-        ("ENGINE = object()", "is a object, not a EngineEntry"),
-        ("print('noise'); ENGINE = 3", "is a int, not a EngineEntry"),
+        ("ENGINE = object()", "is of type object, not EngineEntry"),
+        ("print('noise'); ENGINE = 3", "is of type int, not EngineEntry"),
     ],
 )
 def test_code_of_others_that_misbehaves_is_told_in_a_line_and_stays_off_stdout(
