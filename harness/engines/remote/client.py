@@ -1,7 +1,8 @@
 """A client of the session protocol, in plain records. A call that ends with a status other than OK raises it."""
 
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import grpc
@@ -25,7 +26,7 @@ class SessionClient:
     """Calls of one server. Closing it leaves sessions as they are, except those that it holds."""
 
     def __init__(self, address: str, credentials: Credentials | None = None, deadline_s: float | None = None) -> None:
-        """`deadline_s` is of every call but the holding of a session.
+        """`deadline_s` is of every call; of the holding of a session, of its beginning.
 
         Raises:
             CannotRunError: a certificate or key cannot be read.
@@ -67,11 +68,21 @@ class SessionClient:
             request = wire.CreateSessionRequest(label=label, stop_token_ids=stop_tokens)
             name = self._stub.create_session(request, **self._options()).session_id
             if hold:
-                stream = self._stub.hold_session(wire.HoldSessionRequest(session_id=name), metadata=self._metadata)
-                if next(stream, None) is None:
-                    raise RefusedError("UNKNOWN", "the server ended the holding of a session before it began")
-                self._holds[name] = stream
+                self._holds[name] = self._hold(name)
         return name
+
+    def _hold(self, name: str) -> Any:
+        """The stream that holds a session: without a deadline, since it lasts as long as this client, once it began."""
+        stream = self._stub.hold_session(wire.HoldSessionRequest(session_id=name), metadata=self._metadata)
+        with ExitStack() as stack:
+            if self._deadline_s is not None:
+                late = threading.Timer(self._deadline_s, stream.cancel)
+                late.daemon = True
+                late.start()
+                stack.callback(late.cancel)
+            if next(stream, None) is None:
+                raise RefusedError("UNKNOWN", "the server ended the holding of a session before it began")
+        return stream
 
     def append(self, name: str, tokens: Sequence[int], deadline_s: float | None = None) -> Appended:
         """Have tokens read."""

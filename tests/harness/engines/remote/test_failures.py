@@ -15,9 +15,11 @@ from pydantic import ValidationError
 from harness.base.errors import CannotRunError, EngineError
 from harness.engines.base import DecodeLimit
 from harness.engines.registry import build
+from harness.engines.remote import sessions_pb2 as wire
 from harness.engines.remote.client import SessionClient
 from harness.engines.remote.credentials import Credentials
 from harness.engines.remote.records import RefusedError
+from harness.engines.remote.stub import SERVICE
 from harness.engines.remote.unreachable import why_unreachable
 from harness.engines.spec import EngineSettings, RemoteSpec, host_and_port
 from harness.remote.limits import Limits
@@ -131,6 +133,42 @@ def test_one_that_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
         error = described(address, deadline_s=0.2)
     assert error.status == "DEADLINE_EXCEEDED"
     assert "says nothing" in str(error)
+
+
+@contextmanager
+def never_holding() -> Iterator[str]:
+    """A session server that opens sessions, and never says that it holds one."""
+    ended = threading.Event()
+
+    def create(request: wire.CreateSessionRequest, context: grpc.ServicerContext) -> wire.CreateSessionResponse:
+        return wire.CreateSessionResponse(session_id="one")
+
+    def hold(request: wire.HoldSessionRequest, context: grpc.ServicerContext) -> Iterator[wire.HoldSessionFrame]:
+        ended.wait()
+        yield wire.HoldSessionFrame()
+
+    answered = {
+        "CreateSession": grpc.unary_unary_rpc_method_handler(
+            create, wire.CreateSessionRequest.FromString, wire.CreateSessionResponse.SerializeToString
+        ),
+        "HoldSession": grpc.unary_stream_rpc_method_handler(
+            hold, wire.HoldSessionRequest.FromString, wire.HoldSessionFrame.SerializeToString
+        ),
+    }
+    server = grpc.server(ThreadPoolExecutor(2))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE.full_name, answered),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield f"127.0.0.1:{port}"
+    ended.set()
+    server.stop(0).wait()
+
+
+def test_a_session_that_is_never_held_is_not_waited_for() -> None:
+    with never_holding() as address:
+        client = SessionClient(address, deadline_s=0.5)
+        assert "no answer in time" in str(told(lambda: client.create(hold=True)))
+        client.close()
 
 
 def test_tokens_and_limits() -> None:
