@@ -22,8 +22,9 @@ Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print each claim
 Dry = Annotated[bool, typer.Option("--plan", help="Print what would run and what is missing; load nothing.")]
 
 
-def choice(words: Collection[str], told: str, *flags: str) -> Any:
-    """An option that takes one of `words`, shown in its help after what is `told`; the nearest is named for another."""
+def choice(words: Collection[str], told: str, *flags: str, shown: Collection[str] = ()) -> Any:
+    """An option that takes one of `words`; its help shows them, or `shown` alone, after what is `told`. For another value
+    the nearest is named."""
 
     def check(value: str | None) -> str | None:
         if value is not None and value not in words:
@@ -31,4 +32,4 @@ def choice(words: Collection[str], told: str, *flags: str) -> Any:
             raise typer.BadParameter(problem or unknown("value", value, words))
         return value
 
-    return typer.Option(*flags, metavar=f"[{'|'.join(words)}]", help=told, callback=check)
+    return typer.Option(*flags, metavar=f"[{'|'.join(shown or words)}]", help=told, callback=check)

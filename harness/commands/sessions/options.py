@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from harness.remote.service import Served
     from harness.runs.loaded.mlx_models import LoadedMlxModels
 
+OURS = tuple(name for name, kind in ENGINES.items() if not kind.foreign)
 OFFERED = f"{ORACLE.name}, {INCREMENTAL.name} or {FUSED.name}"
-EngineOption = Annotated[str, choice(ENGINES, "What decodes, or a plug-in's (docs/plugins.md).")]
+EngineOption = Annotated[str, choice(ENGINES, "What decodes, or a plug-in's (docs/plugins.md).", shown=OURS)]
 RestorationOption = Annotated[str, choice(tuple(RESTORATIONS), "Of what leaves sink + window; none keeps everything.")]
 FTheta = Annotated[str | None, typer.Option("--f-theta", help="The maps of restoration f_theta.")]
 ExactLayers = Annotated[str, typer.Option(help=f"{', '.join(LAYER_NAMES)} or 18,19,20.")]
