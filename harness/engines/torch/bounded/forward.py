@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from harness.base.errors import EngineError
-from harness.engines.bounded.cache import EvictingCache, LayerCache
+from harness.engines.bounded.cache import EvictingCache
+from harness.engines.bounded.layer_cache import LayerCache
 from harness.engines.torch.verifier.forward import CACHE
 from harness.engines.torch.verifier.layer_outputs import layers_of
 
