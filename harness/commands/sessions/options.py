@@ -121,7 +121,8 @@ def _check_appends(engine: str) -> None:
     from harness.engines.registry import engine_class
 
     fault = foreign_to(ENGINES[engine], MLX)
-    if fault is None and not hasattr(engine_class(engine), "append"):
+    peer = ENGINES[engine].foreign and built_by(engine) is None  # whose class may need a package that is not here
+    if fault is None and (peer or not hasattr(engine_class(engine), "append")):
         fault = f"its sessions take one prompt; use {OFFERED}"
     if fault is not None:
         raise UsageError(f"--engine {engine}: {fault}")
