@@ -62,7 +62,7 @@ class CorpusRecipe(Record):
     batch: int = Field(ge=1, le=256, description="Sequences a shard")
     layers: tuple[int, ...] = Field(min_length=1)
     dtype: Name
-    held_out_seed: int = Field(ge=0, le=2**31, description="Of the code workload; no shard draws from it")
+    held_out_seed: int = Field(ge=0, le=2**31, description="Of the prompts that are only measured on; no shard draws from it")
     held_out_samples: int = Field(ge=1, le=256)
     held_out_items: int = Field(ge=2, le=56)
 
@@ -87,7 +87,8 @@ class Corpus:
             place for place, made in enumerate(TEMPLATES) if not (recipe.kinds and is_held_out(group_of(made)))
         )
         self._texts = {kind.name: tokenised(texts_of(kind.name, "training", own), tokenizer) for kind in recipe.kinds}
-        if any(max(map(length, texts)) <= min(CUTS) for texts in self._texts.values() if texts):
+        longest = [max(len(text.tokens) for text in texts) for texts in self._texts.values() if texts]
+        if any(tokens <= min(CUTS) for tokens in longest):
             raise UsageError(f"--corpus: no text in it is longer than {min(CUTS)} tokens; give longer ones")
 
     def held_out(self) -> list[TrainingText]:
@@ -169,11 +170,6 @@ def _cut(texts: tuple[TrainingText, ...], size: int, count: int, rng: random.Ran
         start = rng.randrange(max(1, len(text.tokens) - size))
         cuts.append(TrainingText(text.tokens[start : start + size], text.group))
     return cuts
-
-
-def length(text: TrainingText) -> int:
-    """Tokens of a text."""
-    return len(text.tokens)
 
 
 def tokenised(texts: Iterable[Document], tokenizer: Tokenizer) -> tuple[TrainingText, ...]:
