@@ -32,9 +32,10 @@ def headline_line(headline: Headline) -> str:
                 f"its error {three_digits(ratio, 'x')} affine 4's, {three_digits(low)} to {three_digits(high)}"
             )
         case ReplayClaim():
+            otherwise = "are false" if claim.metric == "rows_replayed" else "would come out otherwise"
             parts += [
                 f"of {claim.rows} rows",
-                f"at most {three_digits(100 * (claim.false_at_most or 0.0))} % are false",
+                f"at most {three_digits(100 * (claim.false_at_most or 0.0))} % {otherwise}",
             ]
             parts += [f"{claim.near_ties} by a tie"] * bool(claim.near_ties)
             parts += [f"{claim.not_run} could not run"] * bool(claim.not_run)

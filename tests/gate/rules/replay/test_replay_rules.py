@@ -2,7 +2,10 @@ import pytest
 
 from gate.figures.replay.confirmed import confirmed
 from gate.judging.judge import conclude, judge
+from gate.judging.judged_file import JudgedFile
 from gate.judging.replays.beside import Beside, of_replays, unlike_original
+from gate.render.headline import headline_line
+from gate.render.sentences import sentences
 from gate.rulebook.report_view import ReportView
 from reports.records.codec_rows import OracleSample
 from reports.records.conduct.replay import ReplayedRow
@@ -221,6 +224,16 @@ def test_a_tie_between_runtimes_takes_the_audits_of_both() -> None:
     other = on_pytorch(REPLAY)
     alone = edit_first(other, lambda row: missed(other_stream(row), 0.004).replace(original_audit=None))
     assert ask("REPLAY_DISAGREES", alone)
+
+
+def test_no_row_is_called_false_for_what_the_other_runtime_made_of_it() -> None:
+    for replay, word in ((REPLAY, "false"), (on_pytorch(measured_replay(original())), "come out otherwise")):
+        concluded = conclude(replay)
+        (headline,) = judge(concluded).headlines
+        (sentence,) = sentences(JudgedFile("x.json", "k3", "replay", 2, "admissible", headlines=(headline,)))
+        for said in (headline_line(headline), sentence):
+            assert word in said
+            assert ("false" in said) == (word == "false")
 
 
 def test_the_other_runtime_says_nothing_against_the_report_and_cannot_be_made_up() -> None:
