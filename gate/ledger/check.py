@@ -62,7 +62,8 @@ def check_ledger(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[
 def _prose(path: Path) -> str:
     data = read_bounded(path)
     if len(data) > LONGEST_PROSE:
-        raise RefusedFileError(f"is {len(data)} bytes of prose, {LONGEST_PROSE} at most; split it", could_not_open=False)
+        problem = f"is {len(data)} bytes of prose, {LONGEST_PROSE} at most; split it"
+        raise RefusedFileError(problem, could_not_open=False)
     return data.decode("utf-8")
 
 

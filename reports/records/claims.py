@@ -179,7 +179,7 @@ class ReplayClaim(BaseClaim):
     near_ties: Count | None = Field(None, description="Of the rows that count as the same: those that a tie explains")
     not_run: Count | None = Field(None, description="Drawn rows that could not run here; they count as not the same")
     false_at_most: Fraction | None = Field(
-        None, description="Share of the report's rows that may be false, or come out otherwise, at 95 % (hypergeometric)"
+        None, description="Share of the report's rows that may be false, or otherwise, at 95 % (hypergeometric)"
     )
 
 

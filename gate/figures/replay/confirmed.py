@@ -111,7 +111,8 @@ def allowance(view: ReportView, replay: ReplayResult) -> Allowance:
 def _tie_of(view: ReportView, replay: ReplayResult) -> float | None:
     """The logit gap that counts as a tie where the machines, or what they compute on, differ; none where not."""
     here = view.report.provenance
-    if here is None or here.host is None or (here.host, here.runtime) != (replay.original_host, replay.original_runtime):
+    before = replay.original_host, replay.original_runtime
+    if here is None or here.host is None or (here.host, here.runtime) != before:
         return tie_gap(view)
     ours, theirs = (
         {(one.name, one.version) for one in packages if one.name != "k3"}

@@ -23,8 +23,8 @@ Dry = Annotated[bool, typer.Option("--plan", help="Print what would run and what
 
 
 def choice(words: Collection[str], told: str, *flags: str, shown: Collection[str] = ()) -> Any:
-    """An option that takes one of `words`; its help shows them, or `shown` alone, after what is `told`. For another value
-    the nearest is named."""
+    """An option that takes one of `words`; its help shows them, or `shown` alone, after what is `told`. Of another
+    value the nearest word is named."""
 
     def check(value: str | None) -> str | None:
         if value is not None and value not in words:
