@@ -62,7 +62,7 @@ class CorpusRecipe(Record):
     batch: int = Field(ge=1, le=256, description="Sequences a shard")
     layers: tuple[int, ...] = Field(min_length=1)
     dtype: Name
-    held_out_seed: int = Field(ge=0, le=2**31, description="Of the prompts that are only measured on; no shard draws from it")
+    held_out_seed: int = Field(ge=0, le=2**31, description="Of the prompts that are only measured on")
     held_out_samples: int = Field(ge=1, le=256)
     held_out_items: int = Field(ge=2, le=56)
 

@@ -95,10 +95,15 @@ def test_what_is_of_a_server_at_an_address_means_nothing_without_one(capsys: pyt
     assert "--token-file: for a server at --address" in one_line_of(capsys)
 
 
-def test_an_option_of_a_server_that_does_not_fit_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    for options, told in ((["nowhere"], "--address nowhere: give HOST:PORT"), (["h:1", "--tls-ca", "x" * 1001], "--tls-ca x")):
-        assert run(["smoke", "--address", *options]) == 64
-        assert told in one_line_of(capsys)
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [(["nowhere"], "--address nowhere: give HOST:PORT"), (["h:1", "--tls-ca", "x" * 1001], "--tls-ca xxx")],
+)
+def test_an_option_of_a_server_that_does_not_fit_is_named(
+    options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["smoke", "--address", *options]) == 64
+    assert told in one_line_of(capsys)
 
 
 APPENDING = """
