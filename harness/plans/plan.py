@@ -30,6 +30,12 @@ RUN_AGAIN = dict.fromkeys(
 MODEL_NAMES = {"model": True, "drafter": True}
 """What a preset calls its models: a copy in another folder is the same model."""
 
+ACCESS: dict[str, Any] = {
+    "remote": {"token_file", "tls_ca", "tls_key", "tls_certificate", "timeout_s"},
+    "http": {"key_env", "timeout_s"},
+}
+"""Of an arm that runs in a server: by what we are let in, and how long we wait. It decides nothing of what is run."""
+
 
 @dataclass(frozen=True)
 class ArmPlan:
@@ -108,7 +114,8 @@ class Plan:
         Raises:
             UsageError: prompts of one's own cannot be read.
         """
-        parts = [self._told.model_dump_json(exclude={"memory_gb", "minutes"}), *identities]
+        left_out: dict[str, Any] = {"memory_gb": True, "minutes": True, "arms": {"__all__": ACCESS}}
+        parts = [self._told.model_dump_json(exclude=left_out), *identities]
         return digest_of("\n".join(parts).encode())
 
     def family(self, *identities: str) -> str:
@@ -119,7 +126,7 @@ class Plan:
         Raises:
             UsageError: as `digest`.
         """
-        of_arms: dict[str, Any] = {"name": True, "label": True}
+        of_arms: dict[str, Any] = {"name": True, "label": True} | ACCESS
         again: dict[str, Any] = dict(RUN_AGAIN)
         if identities and all(identities):
             again |= MODEL_NAMES

@@ -47,6 +47,24 @@ def test_an_override_changes_the_plan_but_not_the_file_digest() -> None:
     assert make_plan(plain).digest() != make_plan(changed).digest()
 
 
+def test_where_a_key_lies_and_how_long_a_server_is_waited_for_make_no_other_plan() -> None:
+    """As with a copied file of prompts: who moves a key would hide the runs before."""
+
+    def asking(**changes: object) -> RunPlan:
+        remote = {"address": "127.0.0.1:50051", "token_file": "~/k3.token", "timeout_s": 600.0} | changes
+        arm = {"name": "there", "role": "sut", "engine": "remote", "label": "there", "remote": remote}
+        plan = plan_of(preset_of_flags({"name": "own", "title": "O", "kind": "code", "model": "k3-tiny", "arms": [arm]}))
+        assert isinstance(plan, RunPlan)
+        return plan
+
+    plain = asking()
+    for changes in ({"token_file": "/tmp/copy"}, {"tls_ca": "ca.pem"}, {"timeout_s": 30.0}):
+        assert (asking(**changes).digest(), asking(**changes).family()) == (plain.digest(), plain.family())
+    other = asking(address="127.0.0.1:50052")
+    assert other.digest() != plain.digest()
+    assert other.family() != plain.family()
+
+
 @pytest.mark.parametrize(
     ("override", "said"),
     [
