@@ -1,6 +1,6 @@
 """Who works for a sweep: the workers that proved themselves, by the machine that they are on."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -85,6 +85,15 @@ class Crew:
         for machine in self.machines.values():
             if address in machine.workers:
                 machine.workers.remove(address)
+
+    def refuses(self, cells: Collection[Work]) -> bool:
+        """Each of some cells was refused by every machine that it may run on, of which there are some: waiting changes
+        nothing. A machine whose workers are lost is asked again once they are back, so it is waited for."""
+        for cell in cells:
+            meant = [one for one in self.machines.values() if cell.machine in (None, one.label)]
+            if not meant or any(one.why_not(cell) is None for one in meant):
+                return False
+        return len(cells) > 0
 
     def _models(self, held: Iterable[HeldModel]) -> dict[NamedModel, str | None]:
         """What is wrong with each model, if something is."""

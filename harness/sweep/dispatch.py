@@ -78,7 +78,7 @@ class Dispatch(Generic[W]):
         """Bring every cell to its end.
 
         Raises:
-            CannotRunError: every machine that is here refuses every cell that is left, nothing moves for `patience_s`
+            CannotRunError: every machine that joined refuses every cell that is left, nothing moves for `patience_s`
                 seconds, or the scheduler is gone. What came back is kept.
         """
         self.todo.extend(cells)
@@ -87,23 +87,12 @@ class Dispatch(Generic[W]):
             while self.todo or self._running():
                 self._look()
                 self._take()
-                if self._all_refused() or (now() - self._moved > self.patience_s and not self._running()):
+                hopeless = not self._attempts and self.crew.refuses(self.todo)
+                if hopeless or (now() - self._moved > self.patience_s and not self._running()):
                     raise CannotRunError(f"cells left: {len(self.todo)}, and no machine takes them: {self._why()}")
         except BaseException:
             self._stop()
             raise
-
-    def _all_refused(self) -> bool:
-        """No proof and no run is on its way, and each cell left was refused by all machines that it may run on, of
-        which there are some: waiting changes nothing."""
-        here = [machine for machine in self.crew.machines.values() if machine.workers]
-        if self._attempts or not self.todo:
-            return False
-        for cell in self.todo:
-            meant = [machine for machine in here if cell.machine in (None, machine.label)]
-            if not meant or any(machine.why_not(cell) is None for machine in meant):
-                return False
-        return True
 
     def _running(self) -> bool:
         return any(attempt.cell is not None for attempt in self._attempts.values())

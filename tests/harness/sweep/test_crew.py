@@ -1,5 +1,7 @@
 """Who is taken on: the same code and rules as home, the same models, one name a machine."""
 
+from pathlib import Path
+
 from harness.base.provenance import read_host
 from harness.plans.preset import NamedModel
 from harness.sweep.crew import Crew
@@ -73,3 +75,18 @@ def test_a_model_is_the_one_that_home_means_or_the_first_that_is_seen(tmp_path: 
         "k3-tiny is not on this machine",
     ]
     assert found.digests == {TINY: (WEIGHTS, None, None)}
+
+
+def test_cells_that_all_machines_refused_are_hopeless_and_a_machine_that_is_away_may_come_back(tmp_path: Path) -> None:
+    found, one, other = crew(), Cheap("one", tmp_path), Cheap("other", tmp_path, machine="b")
+    assert not found.refuses([one]), "nobody has come yet"
+    found.admit("w1", proof("a", "a"))
+    assert not found.refuses([])
+    found.machines[digest_of(b"a")].refused.add("one")
+    assert found.refuses([one])
+    assert not found.refuses([one, other]), "it may run on b alone, which has not come"
+    found.admit("w2", proof("b", "b"))
+    found.leave("w2")
+    assert not found.refuses([one]), "its worker is lost, and may start again"
+    found.machines[digest_of(b"b")].refused |= {"one", "other"}
+    assert found.refuses([one, other])
