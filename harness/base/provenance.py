@@ -123,7 +123,7 @@ def memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-FILES = ("--out", "--preset", "--prompts", "--token-file", "--tls-ca", "--tls-key", "--tls-certificate")
+FILES = ("--out", "--preset", "--prompts", "--coverage", "--token-file", "--tls-ca", "--tls-key", "--tls-certificate")
 """Options whose value may be the path of a file."""
 
 
