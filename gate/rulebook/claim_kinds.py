@@ -13,6 +13,10 @@ _LEFT_OUT = (
     "such a ratio without a difference, adjusted for all ratios of the report (Holm)."
 )
 _SHARE = "Distinct prompts that every repeat recalled, over all distinct prompts; the 95 % interval is Wilson's."
+_TO_ORACLE = (
+    "Beside it stands `p_oracle`, the chance of so many prompts fewer than the oracle if the arm is no worse (exact "
+    "McNemar)."
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ _DECLARED = (
         "native_baseline_recall",
         "Recall of a native baseline",
         "The recall of an arm that neither restored nor drafted and is labelled so. It says nothing about a system.",
-        _SHARE,
+        f"{_SHARE} {_TO_ORACLE}",
     ),
     ClaimKind(
         "restoration_recall",
@@ -77,7 +81,7 @@ _DECLARED = (
         "arm_recall",
         "Recall of an arm",
         "The share of needles that the arm finds, whatever carried it.",
-        _SHARE,
+        f"{_SHARE} {_TO_ORACLE}",
     ),
     ClaimKind(
         "token_identity",
