@@ -53,7 +53,9 @@ def test_where_a_key_lies_and_how_long_a_server_is_waited_for_make_no_other_plan
     def asking(**changes: object) -> RunPlan:
         remote = {"address": "127.0.0.1:50051", "token_file": "~/k3.token", "timeout_s": 600.0} | changes
         arm = {"name": "there", "role": "sut", "engine": "remote", "label": "there", "remote": remote}
-        plan = plan_of(preset_of_flags({"name": "own", "title": "O", "kind": "code", "model": "k3-tiny", "arms": [arm]}))
+        plan = plan_of(
+            preset_of_flags({"name": "own", "title": "O", "kind": "code", "model": "k3-tiny", "arms": [arm]})
+        )
         assert isinstance(plan, RunPlan)
         return plan
 
