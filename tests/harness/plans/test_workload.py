@@ -9,7 +9,7 @@ from harness.base.errors import ModelError
 from harness.models.model_text import ModelText
 from harness.models.resolve import locate
 from harness.plans.kinds import plan_of
-from harness.plans.preset_file import load_preset
+from harness.plans.preset_file import load_preset, load_preset_again
 from harness.plans.workload import workload_of
 from reports.records.plan import PromptRecord
 from reports.report import Report, load_report
@@ -30,9 +30,10 @@ def text_of(model: str) -> ModelText:
 
 
 def prompts_again(report: Report) -> tuple[PromptRecord, ...]:
-    """The prompts that the report's preset and overrides make today."""
+    """The prompts that the preset which the report was made by, with its overrides, makes today."""
     assert report.preset is not None
-    plan = plan_of(load_preset(report.preset.name, report.preset.overrides))
+    told = report.preset
+    plan = plan_of(load_preset_again(told.name, told.digest, told.overrides))
     made = workload_of(plan, text_of(plan.preset.model)).prompts(text_of(plan.preset.model))
     return tuple(prompt.record() for prompt in made)
 

@@ -1,7 +1,8 @@
 import pytest
 
+from gate.claims.recompute import counted
 from gate.figures.replay.confirmed import confirmed
-from gate.judging.judge import conclude, judge
+from gate.judging.judge import Headline, conclude, judge
 from gate.judging.judged_file import JudgedFile
 from gate.judging.replays.beside import Beside, of_replays, unlike_original
 from gate.render.headline import headline_line
@@ -229,7 +230,8 @@ def test_a_tie_between_runtimes_takes_the_audits_of_both() -> None:
 def test_no_row_is_called_false_for_what_the_other_runtime_made_of_it() -> None:
     for replay, word in ((REPLAY, "false"), (on_pytorch(measured_replay(original())), "come out otherwise")):
         concluded = conclude(replay)
-        (headline,) = judge(concluded).headlines
+        (claim,) = concluded.claims
+        headline = Headline(claim, counted(ReportView(concluded), claim))
         (sentence,) = sentences(JudgedFile("x.json", "k3", "replay", 2, "admissible", headlines=(headline,)))
         for said in (headline_line(headline), sentence):
             assert word in said
