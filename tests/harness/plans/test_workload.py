@@ -9,7 +9,7 @@ from harness.base.errors import ModelError
 from harness.models.model_text import ModelText
 from harness.models.resolve import locate
 from harness.plans.kinds import plan_of
-from harness.plans.preset_file import load_preset, load_preset_again
+from harness.plans.preset_file import load_preset_again
 from harness.plans.workload import workload_of
 from reports.records.plan import PromptRecord
 from reports.report import Report, load_report
