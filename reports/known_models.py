@@ -1,6 +1,7 @@
 """The weights that K3 knows, by digest, each with its one name; the registry of models and the gate agree on them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 KNOWN_WEIGHTS: Mapping[str, str] = MappingProxyType(
@@ -15,3 +16,35 @@ KNOWN_WEIGHTS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Digest of the weights to the name in `k3 models list`; a converted model's digest is that of the conversion."""
+
+
+KNOWN_RECIPES: Mapping[str, str] = MappingProxyType(
+    {
+        "k3-tiny-dflash": "sha256:4c23240107646e17005de7556d29f520af6bd030912045af318c73549c2c49f2",
+        "k3-tiny-ftheta": "sha256:3e6e631d46c3f88d19c134079fa0f4c835fe080b7d82ade65b8a7750e45ede07",
+        "smollm2-135m-dflash": "sha256:a837a84a920a5d773174d90f22c13c2f5d0b8dd3b2c9c887ba9e0c1320c4b58a",
+        "smollm2-135m-ftheta": "sha256:f3f67214a1d9fa01b336b262f6228e5ebc3f89ed6e4860d8cd522c2db4141cc6",
+    }
+)
+"""Names to digests of the recipes that the manifests of these weights tell; a test holds them to the manifests."""
+
+
+@dataclass(frozen=True)
+class CacheShape:
+    """K and V of one layer: the numbers of one position, and the positions that a sliding layer keeps."""
+
+    numbers: int
+    window: int | None = None
+
+
+KNOWN_CACHES: Mapping[str, CacheShape] = MappingProxyType(
+    {
+        "k3-tiny": CacheShape(256, 64),
+        "smollm2-135m": CacheShape(384),
+        "gemma3-270m": CacheShape(512, 512),
+    }
+)
+"""What the verifiers that K3 knows keep, by name: 2 x heads of K/V x their width, the same in every layer."""
+
+KNOWN_FEATURES: Mapping[str, int] = MappingProxyType({"k3-tiny-ftheta": 512, "smollm2-135m-ftheta": 1152})
+"""Bytes of features that an f_theta keeps of each position, by name, as its manifest has them."""

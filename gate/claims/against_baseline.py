@@ -32,6 +32,14 @@ def compared_arms(view: ReportView, claim: BaseClaim) -> tuple[Arm, Arm] | None:
     return (arm, baseline) if arm is not None and baseline is not None and arm is not baseline else None
 
 
+def beside_oracle(view: ReportView, claim: Claim) -> tuple[tuple[Arm, Arm], ...]:
+    """Each arm of a ratio with what it is compared with; where that is another arm, both with the oracle."""
+    both, oracle = compared_arms(view, claim), view.oracle
+    if both is None or claim.metric != "arm_ratio":
+        return () if both is None else (both,)
+    return tuple((arm, oracle) for arm in both) if oracle is not None else ()
+
+
 def pairs_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> tuple[Pair, ...]:
     """The paired ratios of two arms of the report, derived once."""
     key = ("pairs", arm.name, baseline.name, _rate(metric))

@@ -11,6 +11,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from reports.records.constants import FIXED_SETTINGS
+
 Document = dict[str, Any]
 
 
@@ -56,7 +58,7 @@ def preset_document(data: bytes, overrides: Sequence[str]) -> Document:
             parts = parts[2:]
         for part in parts[:-1]:
             target = target.setdefault(part, {}) if isinstance(target, dict) else None
-        if not separator or not parts or not isinstance(target, dict):
+        if not separator or not parts or not isinstance(target, dict) or parts[-1] in FIXED_SETTINGS:
             raise ValueError(f"{override[:60]!r} is no override of this preset")
         target[parts[-1]] = _value(text.strip())
     return document

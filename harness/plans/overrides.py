@@ -7,10 +7,8 @@ from typing import Any, get_args
 from harness.base.errors import UsageError
 from harness.base.nearest import nearest
 from harness.plans.preset import ArmSpec
+from reports.records.constants import FIXED_SETTINGS
 from reports.records.record import Record
-
-FIXED = ("name", "title", "kind", "role", "engine")
-"""Fields that make a preset or an arm the one it is; with another value it is another preset."""
 
 
 def apply(document: dict[str, Any], kind: type[Record], override: str) -> None:
@@ -31,7 +29,8 @@ def apply(document: dict[str, Any], kind: type[Record], override: str) -> None:
     while len(parts) > 1 and (inner := _inner(record, parts[0])) is not None:
         prefix += f"{parts[0]}."
         target, record, parts = _table(target, record, parts[0], override), inner, parts[1:]
-    known = [name for name in record.model_fields if name not in FIXED and name != "arms" and not _inner(record, name)]
+    fixed = (*FIXED_SETTINGS, "arms")
+    known = [name for name in record.model_fields if name not in fixed and not _inner(record, name)]
     if len(parts) != 1 or parts[0] not in known:
         raise UsageError(
             f"--set {override!r}: no such key{_hint(key.strip(), kind, prefix)}; keys: {_listed(record, prefix)}"
@@ -58,7 +57,7 @@ def _paths(record: type[Record], prefix: str = "") -> list[str]:
     """The keys of a record and of the tables in it, with their full paths."""
     paths: list[str] = []
     for name in record.model_fields:
-        if name in FIXED or name == "arms":
+        if name in FIXED_SETTINGS or name == "arms":
             continue
         inner = _inner(record, name)
         paths += _paths(inner, f"{prefix}{name}.") if inner is not None else [f"{prefix}{name}"]

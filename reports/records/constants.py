@@ -6,8 +6,14 @@ NATIVE_BASELINE_LABEL = "native_ar_baseline"
 OWN = "own"
 """Form of a workload, and kind of its groups, whose prompts a user's file holds."""
 
-SHIPPED_FORMS = ("synthetic", "stdlib", "prose", OWN)
-"""What prompts are made of where no plug-in makes them. Reports of old name no form."""
+KIND_OF_FORM = {"synthetic": "synthetic", "stdlib": "stdlib", "prose": "stdlib", OWN: OWN}
+"""What prompts are made of where no plug-in makes them, and the kind of their groups: prose is cut from docstrings of
+the standard library. Reports of old name no form."""
+
+SHIPPED_FORMS = tuple(KIND_OF_FORM)
+
+FIXED_SETTINGS = ("name", "title", "kind", "role", "engine")
+"""Fields that make a preset or an arm the one it is; no override sets them, with another value it is another preset."""
 
 LEAST_PAUSE_S = 0.1
 """Less sleep is the moment between two readings of clocks; no machine sleeps so briefly."""

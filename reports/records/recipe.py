@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field
 
-from reports.records.record import Count, Digest, Name, Record
+from reports.records.record import Count, Digest, Name, Record, digest_of
 
 
 class Recipe(Record):
@@ -21,6 +21,11 @@ class Recipe(Record):
     unknown: tuple[Name, ...] = Field(
         (), description="What cannot be said of it; while there is any, no group is known to be unseen"
     )
+
+    @property
+    def digest(self) -> str:
+        """sha256 over the recipe as JSON, its fields in their declared order."""
+        return digest_of(self.model_dump_json().encode())
 
     def after(self, before: Self | None) -> Self:
         """The recipe of weights that went on from others of the recipe `before`; none is one that nobody wrote down."""

@@ -140,14 +140,19 @@ def set_verifier(report: Report, **changes: Any) -> Report:
 
 
 def knowing_text(report: Report, groups: Sequence[str], trained_on: Mapping[str, Sequence[str]]) -> Report:
-    """`report` with prompts of these groups, in turn by sample, and recipes with `trained_on`, groups by role."""
+    """`report` with prompts of these groups, in turn by sample, and recipes with `trained_on`, groups by role.
+
+    Where the groups are of one kind, the prompts are of that form.
+    """
     assert report.workload is not None
     assert report.provenance is not None
     prompts = tuple(one.replace(group=groups[one.sample % len(groups)]) for one in report.workload.prompts)
     recipes = {role: Recipe(generator="made up", groups=tuple(names)) for role, names in trained_on.items()}
     models = tuple(one.replace(recipe=recipes.get(one.role)) for one in report.provenance.models)
+    kinds = {group.partition("/")[0] for group in groups}
+    form = kinds.pop() if len(kinds) == 1 else report.workload.form
     return report.replace(
-        workload=report.workload.replace(prompts=prompts, digest=prompts_digest(prompts)),
+        workload=report.workload.replace(prompts=prompts, form=form, digest=prompts_digest(prompts)),
         provenance=report.provenance.replace(models=models),
     )
 

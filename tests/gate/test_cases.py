@@ -27,6 +27,8 @@ ACCOMPANIED: dict[str, set[str]] = {
     # The order that a seed gives holds every planned run, so one that lacks some or was run otherwise is not its order.
     "ARMS_NOT_INTERLEAVED": {"RUN_ORDER"},
     "RUN_INCOMPLETE": {"RUN_ORDER"},
+    # A rate that is stated at all is one of an import.
+    "KVQUANT_RATE": {"IMPORT_FIELD"},
     # A claim under another name is not the one that the rows carry.
     "BASELINE_RECALL_CLAIM": {"CLAIM_LEFT_OUT"},
     "CLAIM_MISLABELLED": {"CLAIM_LEFT_OUT"},

@@ -46,9 +46,17 @@ def step_failure(smoke: RuntimeSmoke, step: SmokeStep) -> tuple[str, str] | None
         case "generate_to_stop" if stop != "EOS" or step.stop_token is None or tokens[-1:] != (step.stop_token,):
             return f"{tokens[-1:]}, then {stop}", f"token {step.stop_token}, then EOS"
     dropped, due = [frame.dropped for frame in step.frames if frame.frame == "truncated"], _dropped(smoke, step)
+    if step.step == "generate_truncated" and not due and _bounded(smoke):
+        return f"a history of {step.history_length} tokens, which nothing is dropped of", "one beyond sink and window"
     if dropped != due or (step.step == "generate_truncated" and not tokens):
         return f"{len(tokens)} tokens, dropped {dropped}", f"tokens, dropped {due}"
     return None
+
+
+def _bounded(smoke: RuntimeSmoke) -> bool:
+    """The engine keeps sink + window alone."""
+    kept = smoke.restoration
+    return kept is not None and kept.mode != "none" and kept.sink is not None and kept.window is not None
 
 
 def _dropped(smoke: RuntimeSmoke, step: SmokeStep) -> list[int]:

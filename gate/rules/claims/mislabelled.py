@@ -9,7 +9,7 @@ from gate.claims.recompute import older_ratio
 from gate.figures.estimators import acceptances
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import RATIOS, RECALL, Example, Finding
+from gate.rulebook.rule import RATIOS, Example, Finding
 from reports.untrusted.one_line import one_line
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def claim_mislabelled(view: ReportView) -> Iterator[Finding]:
     for claim in view.report.claims:
         arm, baseline = view.arms.get(claim.arm), view.arms.get(claim.baseline or "")
         if not view.imported:
-            yield from _unlike_ours(claim, older_ratio(view, claim))
+            yield from _unlike_ours(claim, view)
         if claim.name != (name := _name_of(claim)):
             yield _mislabelled(claim, "name", claim.name, name)
         if arm is None:
@@ -60,14 +60,17 @@ def _name_of(claim: Claim) -> str:
     return "/".join((claim.metric, *ends))
 
 
-def _unlike_ours(claim: Claim, older: bool) -> Iterator[Finding]:
+def _unlike_ours(claim: Claim, view: ReportView) -> Iterator[Finding]:
     """What the gate never writes into a claim of that metric: another interval, a baseline or control without use."""
     ratio = claim.metric in (*RATIOS, "null_ratio")
-    method = "wilson" if not ratio else "bootstrap" if older else "t"
+    method = "wilson" if not ratio else "bootstrap" if older_ratio(view, claim) else "t"
     if claim.interval is not None and claim.interval.method != method:
         yield _mislabelled(claim, "interval.method", claim.interval.method, method)
-    if claim.metric in RECALL and claim.baseline is not None:
-        yield _mislabelled(claim, "baseline", claim.baseline, "none; recall is of one arm")
+    if claim.baseline is not None and claim.metric not in (*RATIOS, "null_ratio", "token_identity", "kv_saving"):
+        yield _mislabelled(claim, "baseline", claim.baseline, "none; such a claim is of one arm")
+    oracle = view.oracle.name if view.oracle is not None else None
+    if claim.metric == "kv_saving" and claim.basis == "analytic" and claim.baseline not in (None, oracle):
+        yield _mislabelled(claim, "baseline", str(claim.baseline), "the arm of role oracle, or none")
     if claim.metric in ("oracle_recall", "native_baseline_recall", "arm_recall") and claim.control is not None:
         yield _mislabelled(claim, "control", claim.control, "none; only recall by restoration has one")
     if claim.status == "admitted" and claim.withheld_by:

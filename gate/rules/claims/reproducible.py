@@ -14,6 +14,7 @@ from gate.claims.recompute import (
     recompute,
     without_luck,
 )
+from gate.figures.codecs import codec_arm
 from gate.figures.estimators import acceptances, derived_rate, rate, ratios
 from gate.figures.replay.confirmed import ReplayBasis
 from gate.rulebook.registry import evidence_rule
@@ -111,11 +112,16 @@ def _own(view: ReportView, claim: Claim) -> Iterator[Finding]:
         )  # fmt: skip
         return
     stated, derived = _figures_of(claim), _parts(figures, claim)
+    if claim.metric == "kv_codec_worthwhile" and claim.samples is not None:
+        codec = codec_arm(view.report.kv_quant, claim.arm)
+        stated["samples"], derived["samples"] = claim.samples, len(codec.samples) if codec is not None else 0
     remade = OF_THE_INTERVAL if older_intervals(view) and claim.metric in (*RATIOS, "null_ratio") else ()
     unstated = RecallLuck.__dataclass_fields__.keys() if without_luck(view) else ()
     for field in dict.fromkeys((*stated, *derived)):
         ours, theirs = derived.get(field), stated.get(field)
         if theirs is None and field in unstated:
+            if field == "p_oracle" and ours is not None and ours < LEVEL.value:  # what is left out speaks against it
+                yield _older(claim, field, theirs, ours)
             continue
         if ours is None or theirs is None:
             yield _differs(claim, field, theirs, "nothing" if ours is None else f"{ours:.9g}")
@@ -124,9 +130,9 @@ def _own(view: ReportView, claim: Claim) -> Iterator[Finding]:
             yield _older(claim, field, theirs, ours) if older else _differs(claim, field, theirs, f"{ours:.9g}")
 
 
-def _older(claim: Claim, field: str, stated: float, ours: float) -> Finding:
+def _older(claim: Claim, field: str, stated: float | None, ours: float) -> Finding:
     message = f"{one_line(claim.name, 120)}: was written by an older rule set; `k3 gate conclude` makes it anew"
-    found, allowed = f"{stated:.6g}", f"{ours:.6g}"
+    found, allowed = "nothing" if stated is None else f"{stated:.6g}", f"{ours:.6g}"
     return Finding(message, claim.arm, None, f"claims.{field}", found, allowed, claim.name, "withheld")
 
 

@@ -11,13 +11,15 @@ from gate.rulebook.rule import Example, Finding
 
 if TYPE_CHECKING:
     from reports.records.measurement import Arm, Measurement
+    from reports.report import Report
 
 
 @evidence_rule(
     "IMPORT_FIELD",
     title="A figure of another tool in a report of our own",
-    catches="A report that is not imported and holds what only imports record: stated rates, acceptance, flags, an "
-    "estimator, accept lengths counted as other tools do, or the timing scope of a tool that times in one piece.",
+    catches="A report that is not imported and holds what only imports record: stated rates, acceptance, recall, bits, "
+    "errors, agreement, flags, an estimator, accept lengths counted as other tools do, or the timing scope of a tool "
+    "that times in one piece.",
     why="What K3 measures it derives; a stated figure beside the rows is there to be quoted.",
     fix="Remove the stated figures; import a file of another tool with `k3 report import`.",
     example=Example(
@@ -37,9 +39,22 @@ def import_field(view: ReportView) -> Iterator[Finding]:
     for claim in view.report.claims:
         if claim.metric in ("decode_speedup", "e2e_speedup") and claim.estimator is not None:
             yield _at(f"claims: estimator {claim.estimator}", "claims.estimator", claim.arm)
+    for field in _of_results(view.report):
+        yield _at(field, field, None)
     for table in view.report.memory.arms if view.report.memory is not None else ():
         if table.stated_formula_matches_run is not None:
             yield _at("memory: stated_formula_matches_run", "memory.stated_formula_matches_run", None)
+
+
+def _of_results(report: Report) -> Iterator[str]:
+    """What is stated of codecs, of a parity or of a smoke."""
+    for codec in report.kv_quant.arms if report.kv_quant is not None else ():
+        names = ("stated_recall", "stated_bits", "stated_relative_error")
+        yield from (f"kv_quant.arms.{name}" for name in names if getattr(codec, name) is not None)
+    if report.parity is not None and report.parity.stated_agreement is not None:
+        yield "parity.stated_agreement"
+    if report.runtime_smoke is not None and report.runtime_smoke.stated_passed is not None:
+        yield "runtime_smoke.stated_passed"
 
 
 def _of_arm(arm: Arm) -> Iterator[str]:

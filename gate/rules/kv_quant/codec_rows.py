@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gate.figures.codecs import codec_figures
+from gate.figures.codecs import AFFINE_4, IDENTITY, codec_figures
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, Example, Finding
@@ -24,7 +24,8 @@ _RECORDED = ("token_ids", "layers", "held_out", "second", "stored_bytes", "value
     title="Rows of a codec that do not add up",
     catches="An error other than that of the layers weighted by their energy, a stream said to equal the oracle's that "
     "does not, the reverse, an impossible count (a negative energy, more flips than positions, an entropy above the "
-    "stored rate), or a run of K3 that lacks the oracle's rows, streams, layers or held-out logits.",
+    "stored rate), an identity or affine 4 that is another codec or leaves out layers, a runtime's codec without the "
+    "bytes of its cache, or a run of K3 that lacks the oracle's rows, streams, layers or held-out logits.",
     why="An error is the easiest figure to shrink: one number, where thirty layers say another.",
     fix="Let `k3 kvquant` write the rows; do not edit them.",
     blocks=KV_CODEC,
@@ -38,9 +39,27 @@ def kvquant_arithmetic(view: ReportView) -> Iterator[Finding]:
         return
     oracle = {row.sample: row for row in result.oracle}
     yield from _oracle(result)
+    captured = {energy.layer for row in result.oracle[:1] for energy in row.energies}
     for arm in result.arms:
+        if not view.imported:
+            yield from _described(arm, captured)
         for row in arm.samples:
             yield from _row(arm, row, oracle.get(row.sample))
+
+
+def _described(arm: CodecArm, captured: set[int]) -> Iterator[Finding]:
+    """Whether the arm is what it is called, and took the path it names: who is compared with whom hangs on both."""
+    whole = arm.layers is None or not captured or set(arm.layers) == captured
+    sides = {arm.codec, arm.codec_k or arm.codec, arm.codec_v or arm.codec}
+    if arm.name in (IDENTITY, AFFINE_4) and (sides != {arm.name} or arm.path == "runtime" or not whole):
+        layers = captured if arm.layers is None else arm.layers
+        found = f"{' / '.join(sorted(sides))} in {len(layers)} layers, {arm.path}"
+        message = f"{arm.name}: is {found}; it must be that codec in all {len(captured)}, injected"
+        yield Finding(message, arm.name, None, "codec", found[:80], arm.name)
+    resident = sum(row.resident_bytes is not None for row in arm.samples)
+    if resident != (len(arm.samples) if arm.path == "runtime" else 0):
+        message = f"{arm.name}: path {arm.path}, and {resident} of {len(arm.samples)} rows tell the bytes of a runtime"
+        yield Finding(message, arm.name, None, "path", str(arm.path), "what its rows are of")
 
 
 def _oracle(result: KvQuantResult) -> Iterator[Finding]:

@@ -10,8 +10,10 @@ from gate.rulebook.report_view import ReportView, drafter_of, evicts, restoratio
 from gate.rulebook.rule import Example, Finding
 from reports.drafters import ROUNDINGS
 from reports.engines import ENGINES, ORACLE
+from reports.restorations import RESTORATIONS
 
 if TYPE_CHECKING:
+    from reports.records.conduct.runtime_smoke import RuntimeSmoke
     from reports.records.measurement import Arm
 
 
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     "ENGINE_CONTRADICTED",
     title="An arm that its engine cannot run",
     catches="An arm whose decode loop, drafter or restoration is not that of its engine, an oracle, its repeat or a "
-    f"needle-free control that another engine than `{ORACLE.name}` ran, or a drafter rounded to bits that none is.",
+    f"needle-free control that another engine than `{ORACLE.name}` ran, or a drafter rounded to bits that none is; or "
+    "a server that the run started and whose loop, drafter or restoration is not that of its engine.",
     why="Which rules ask what of an arm hangs on its engine; renamed, a bounded cache passes for the native one.",
     fix="Leave engine and loop as the runner writes them.",
     example=Example(
@@ -64,6 +67,28 @@ def engine_contradicted(view: ReportView) -> Iterator[Finding]:
         if evicts(arm) and not engine.bounds:
             message = f"{arm.name}: engine {arm.engine} evicts nothing, and its restoration is {mode}"
             yield Finding(message, arm.name, None, "restoration.mode", mode, "none")
+    smoke = view.report.runtime_smoke
+    if smoke is not None and smoke.server == "started" and not view.imported:
+        yield from _served(smoke)
+
+
+def _served(smoke: RuntimeSmoke) -> Iterator[Finding]:
+    """What a server of ours says of its engine; one that was found at an address may be anybody's."""
+    engine, kept = ENGINES.get(smoke.engine or ""), smoke.restoration
+    if engine is None:
+        return
+    loops = {engine.on(backend).decode_loop for backend in engine.backends}
+    evicting = kept is not None and RESTORATIONS[kept.mode].evicts
+    for field, found, wrong, allowed in (
+        ("decode_loop", smoke.decode_loop, smoke.decode_loop not in loops, " or ".join(sorted(loops))),
+        ("drafter", smoke.drafter and smoke.drafter.name, (smoke.drafter is not None) != engine.drafts,
+         "a drafter" if engine.drafts else "none"),
+        ("restoration", kept and kept.mode, engine.bounds if kept is None else evicting and not engine.bounds,
+         "that of its engine"),
+    ):  # fmt: skip
+        if wrong:
+            message = f"runtime_smoke.{field}: is {found}, of engine {engine.name}; it must be {allowed}"
+            yield Finding(message, None, None, f"runtime_smoke.{field}", str(found), allowed)
 
 
 def _rounded(arm: Arm) -> Iterator[Finding]:

@@ -53,8 +53,8 @@ def baseline_as_sut(view: ReportView) -> Iterator[Finding]:
     title="An arm described as what its rows are not",
     catches=f"An arm labelled `{NATIVE_BASELINE_LABEL}` whose rows restored, evicted or drafted, one without a drafter "
     "whose rows have blocks, one whose decode loop is not that of its rows, an ablated arm that is no control, a "
-    "control that controls nothing (not ablated, needle-free or of shuffled drafts), or one that is named after "
-    "another role, mode or engine.",
+    "control that controls nothing (not ablated, needle-free or of shuffled drafts), one with round trips to no "
+    "server, or one that is named after another role, mode or engine.",
     why="Rules ask what the description calls for: without a drafter no parity, with a baseline's label no control.",
     fix="Describe each arm as the engine that ran it; the runner does.",
     example=Example(bad="labelled native_ar_baseline, and its rows drafted", good="labelled for what its rows did"),
@@ -78,6 +78,8 @@ def label_contradicted(view: ReportView) -> Iterator[Finding]:
         if arm.decode_loop is not None and others:
             message = f"decode loop {arm.decode_loop}, its rows were decoded with {', '.join(sorted(map(str, others)))}"
             yield _contradicted(arm, "decode_loop", message, arm.decode_loop)
+        if arm.served_by is None and any(row.round_trip is not None for row in arm.measurements):
+            yield _contradicted(arm, "round_trip", "nobody serves it, and its rows have round trips", "a round trip")
         if not view.imported:
             yield from _misnamed(view, arm)
 

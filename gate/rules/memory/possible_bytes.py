@@ -9,6 +9,8 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, drafts_by_model, evicts, foreign_peer
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP
+from gate.rules.memory.known_cache import KnownCache, known_cache
+from reports.known_models import KNOWN_FEATURES, KNOWN_WEIGHTS
 
 if TYPE_CHECKING:
     from reports.records.measurement import Arm, Measurement
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     "BYTES_IMPOSSIBLE",
     title="Bytes that cannot have been held",
     catches="A row whose peak is below its K/V bytes or above the machine's memory; a native cache of a model with "
-    "full attention only that holds no bytes, or those of another number of positions than the row's tokens; or the "
+    "full attention only that holds no bytes, or those of another number of positions than the row's tokens; an "
+    "oracle that holds other bytes than a verifier whose cache K3 knows makes of its tokens; features of another width "
+    "than those of an f_theta that K3 knows; or the "
     "context of a drafter that holds all K/V there is, shrinks, or does not grow with the prompt.",
     why="A saving, and a prefill rate by tokens, rest on lengths and bytes; edited alone, they contradict each other.",
     fix="Sum the bytes of the arrays and read the peak of the allocator, in every row.",
@@ -29,14 +33,26 @@ def bytes_impossible(view: ReportView) -> Iterator[Finding]:
     """Peak, K/V bytes, memory and lengths of a row cannot all be true."""
     if view.imported:
         return
-    size = _bytes_a_position(view)
+    size, known = _bytes_a_position(view), known_cache(view)
     for arm in view.report.arms:
         for row in arm.measurements:
             faults = [*_peak(view, arm, row), *(_native(view, arm, row, size) if size is not None else ())]
+            if known is not None and arm is view.oracle:
+                faults += _unlike_known(row, known)
             if faults:
                 yield row_finding(arm, row, faults[0])
                 break
         yield from _growth(view, arm)
+        yield from _features(arm)
+
+
+def _features(arm: Arm) -> Iterator[Finding]:
+    """What an f_theta that K3 knows reads of a position has one width."""
+    kept = arm.restoration
+    known = KNOWN_FEATURES.get(KNOWN_WEIGHTS.get(kept.weights or "", "")) if kept is not None else None
+    if kept is not None and known is not None and kept.feature_bytes not in (None, known):
+        message = f"{arm.name}: {kept.feature_bytes} bytes of features a position, those of its f_theta take {known}"
+        yield Finding(message, arm.name, None, "restoration.feature_bytes", str(kept.feature_bytes), str(known))
 
 
 def _growth(view: ReportView, arm: Arm) -> Iterator[Finding]:
@@ -111,6 +127,16 @@ def _held(row: Measurement) -> Iterator[tuple[int, int, str]]:
     # The K/V of the last token is never computed, and what was rolled back need not be there.
     if row.kv_bytes_decode is not None and tokens and decoded:
         yield row.kv_bytes_decode, tokens + decoded - 1, "kv_bytes_decode"
+
+
+def _unlike_known(row: Measurement, known: KnownCache) -> Iterator[Fault]:
+    """The oracle's cache is the verifier's own, whatever else the report says."""
+    for found, tokens, field in _held(row):
+        least, most = known.bounds(tokens)
+        if not least <= found <= most:
+            allowed = f"{least:.0f} to {most:.0f}"
+            message = f"{found} bytes for {tokens} positions; this verifier holds {allowed}"
+            yield Fault(field, message, str(found), allowed)
 
 
 def _native(view: ReportView, arm: Arm, row: Measurement, size: tuple[float, float]) -> Iterator[Fault]:

@@ -9,7 +9,8 @@ from gate.figures.kv_memory import formula_matches_run, rows_of
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Fault, Finding
-from gate.rulebook.thresholds import MEMORY_GAP
+from gate.rulebook.thresholds import CACHE_STEP, MEMORY_GAP
+from gate.rules.memory.known_cache import SLIDING, known_cache
 from gate.rules.memory.table_sums import table_sums
 
 if TYPE_CHECKING:
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     "MEMORY_TABLE",
     title="A table of K/V memory that its rows contradict",
     catches="A table of an arm or sample that the report does not hold, a second one of an arm, layers that stand "
-    "twice or are of other kinds than the verifier's, sums that are none, or measured bytes and a "
-    "`formula_matches_run` that no row supports.",
+    "twice or are of other kinds than the verifier's or, where K3 knows its cache, of other bytes or fewer positions; "
+    "sums that are none, or measured bytes and a `formula_matches_run` that no row supports.",
     why="89.8 % less memory stood in a table, not in a claim; a figure nobody claims is quoted all the same.",
     fix="Let the runner write the table of the longest sample of each bounded arm, from its rows.",
     example=Example(bad="1.5 MB measured by the table, 3.1 MB by its row", good="3.1 MB in the table and in its row"),
-    thresholds=(MEMORY_GAP,),
+    thresholds=(MEMORY_GAP, CACHE_STEP),
 )
 def memory_table(view: ReportView) -> Iterator[Finding]:
     """A table contradicts itself or the rows it is about."""
@@ -66,6 +67,7 @@ def _kinds(view: ReportView, table: ArmMemory) -> Iterator[Fault]:
     numbers = [layer.layer for layer in table.layers]
     if len(set(numbers)) < len(numbers):
         yield Fault("memory.layers", "a layer stands twice in the table", str(len(numbers)), str(len(set(numbers))))
+    yield from _unlike_known(view, table)
     for layer in table.layers if types is not None else ():
         kind = types[layer.layer] if types is not None and layer.layer < len(types) else "no layer of the verifier"
         if layer.kind != kind:
@@ -75,4 +77,28 @@ def _kinds(view: ReportView, table: ArmMemory) -> Iterator[Fault]:
                 layer.kind,
                 kind,
             )
+            break
+
+
+def _unlike_known(view: ReportView, table: ArmMemory) -> Iterator[Fault]:
+    """The layers of a verifier whose cache K3 knows: the bytes of a position, and how many a layer keeps at least."""
+    known, arm = known_cache(view), view.arms.get(table.arm)
+    kept = arm.restoration if arm is not None else None
+    if known is None or kept is None:
+        return
+    bounded = kept.mode != "none" and kept.sink is not None and kept.window is not None
+    for layer in table.layers:
+        if layer.bytes_per_token != known.bytes_a_position:
+            message = f"layer {layer.layer} takes {layer.bytes_per_token} bytes a position, that of the verifier "
+            wanted = str(known.bytes_a_position)
+            yield Fault("memory.layers", message + wanted, str(layer.bytes_per_token), wanted)
+            break
+        own = bounded and layer.layer not in (kept.exact_layers or ())
+        # The sink of a long prompt lies outside the own window of a sliding layer.
+        sink = 0 if layer.kind == SLIDING else kept.sink or 0
+        bound = sink + (kept.window or 0) if own else table.sequence_length
+        least = known.least_positions(layer.kind, min(table.sequence_length, bound))
+        if layer.resident_positions < least:
+            message = f"layer {layer.layer} holds {layer.resident_positions} positions, its settings keep {least}"
+            yield Fault("memory.layers", message, str(layer.resident_positions), f"at least {least}")
             break

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Fault, Finding
-from reports.records.constants import OWN, SHIPPED_FORMS
+from reports.records.constants import KIND_OF_FORM, OWN, SHIPPED_FORMS
 
 if TYPE_CHECKING:
-    from reports.records.plan import PlanInfo
+    from reports.records.plan import PlanInfo, WorkloadInfo
     from reports.report import Report
 
 _OPTIONS = ("samples", "repeats", "processes", "seed", "max_new_tokens", "prefill_chunk")
@@ -31,9 +31,12 @@ _FLAGS = {"budget_s": "--budget"}
     "PLAN_CONTRADICTED",
     title="A plan that the command line contradicts",
     catches="Arguments or overrides that ask for another preset, number of samples, repeats, processes, tokens or seed "
-    "than the report records, or to stop by another width, or by one where no look is recorded; a preset run beside "
-    "another that the arguments do not name, or with overrides; warm-ups of an arm that is not there or listed twice; "
-    "a resumption after the last run; a prefill in chunks of nothing; a workload of another kind than the report.",
+    "than the report records, or to stop by another width, or by one where no look is recorded; a value that the "
+    "arguments set and no override names; a preset run beside "
+    "another that the arguments do not name, or with overrides; warm-ups of an arm that is not there or twice, or in "
+    "some processes only; "
+    "a resumption after the last run; a prefill in chunks of nothing; a workload of another kind than the report, or "
+    "prompts of other groups than its form has: none, of another kind, or spelt as no template or document is.",
     why="The command line is what a reader repeats; where it asks for another run, that is the run he will get.",
     fix="Let the runner record what it was asked and what it did.",
     example=Example(bad="`samples=500` among the overrides, 5 samples planned", good="`samples=5`, 5 planned"),
@@ -64,6 +67,12 @@ def _asked(report: Report) -> Iterator[Fault]:
             if asked and recorded not in asked and (recorded is not None or hidden):
                 message = f"asks for {name} {asked[-1]:g}, the run had {'no looks' if hidden else recorded}"
                 yield Fault(place, message, f"{asked[-1]:g}", str(recorded))
+    named_keys = {setting.partition("=")[0].strip() for setting in overrides}
+    for setting in _set(argv) if part_of is None and "eval" in argv else ():
+        key = setting.partition("=")[0].strip()
+        if key not in named_keys:
+            message = f"the arguments set {key[:60]!r}, which is none of the {len(overrides)} overrides"
+            yield Fault("preset.overrides", message, "none", key)
     named = _value(argv, "--preset")
     wanted = part_of or (preset.name if preset is not None else None)
     own = named is not None and _is_file(named)  # its name stands in the file
@@ -86,10 +95,16 @@ def _number(setting: str, name: str) -> float | None:
 
 def _settings(argv: Sequence[str]) -> list[str]:
     """`key=value` of every --set, and of options of the same names."""
-    found = [one for at, flag in enumerate(argv) for one in argv[at + 1 : at + 2] if flag == "--set"]
+    found = _set(argv)
     flags = {name: _FLAGS.get(name, f"--{name.replace('_', '-')}") for name in (*_OPTIONS, *_STOPPING)}
     options = ((name, _value(argv, flag)) for name, flag in flags.items())
     return [*found, *(f"{name}={value}" for name, value in options if value is not None)]
+
+
+def _set(argv: Sequence[str]) -> list[str]:
+    """What follows every --set."""
+    apart = [one for at, flag in enumerate(argv) for one in argv[at + 1 : at + 2] if flag == "--set"]
+    return [*apart, *(part.partition("=")[2] for part in argv if part.startswith("--set="))]
 
 
 def _value(argv: Sequence[str], flag: str) -> str | None:
@@ -124,6 +139,11 @@ def _planned(view: ReportView) -> Iterator[Fault]:
         yield Fault(
             "workload.prompts", f"{found} to a prompt of a {view.report.kind} report", found, "as its kind asks"
         )
+    if workload is not None:
+        yield from _groups(workload)
+    if form is None and any(arm.warm_ups is not None for arm in view.report.arms):
+        message = "is not recorded, in a report whose warm-ups are rows; those of before their time state warm-ups"
+        yield Fault("workload.form", message, "none", "a form")
     made = view.report.created_at
     if made is not None and made.utcoffset():
         yield Fault("created_at", "is not in UTC", made.isoformat(), "UTC")
@@ -146,6 +166,35 @@ def _planned(view: ReportView) -> Iterator[Fault]:
         yield Fault("plan.prefill_chunk", "chunks of 0 tokens", "0", "at least 1")
 
 
+def _groups(workload: WorkloadInfo) -> Iterator[Fault]:
+    """Groups that the form of the workload does not have: an interval is over them, and they say what weights saw."""
+    kind = KIND_OF_FORM.get(workload.form or "")
+    if kind is None and workload.form is not None:  # a plug-in names its groups as it likes
+        return
+    for prompt_set in dict.fromkeys(prompt.prompt_set for prompt in workload.prompts):
+        groups = [prompt.group for prompt in workload.prompts if prompt.prompt_set == prompt_set]
+        unnamed = groups.count(None)
+        if workload.form is None and unnamed < len(groups):
+            message = f"prompts of set {prompt_set} know their groups, and what they are made of is not recorded"
+            yield Fault("workload.form", message, "none", "a form")
+        if unnamed and (kind is not None or unnamed < len(groups)):
+            message = f"{unnamed} of {len(groups)} prompts of set {prompt_set} know no group"
+            yield Fault("workload.prompts.group", message, "none", "a group of every prompt")
+        documents = workload.texts.documents if workload.texts is not None else 0
+        if kind == "stdlib" and len(set(groups)) > documents:
+            message = f"prompts of {len(set(groups))} documents, of {documents} that there are"
+            yield Fault("workload.texts.documents", message, str(len(set(groups))), f"at most {documents}")
+        other = next((name for name in groups if name is not None and kind and not _is_of(kind, name)), None)
+        if other is not None:
+            message = f"{other[:60]!a} is no group of prompts of form {workload.form}"
+            yield Fault("workload.prompts.group", message, ascii(other[:60]), f"{kind}/name")
+
+
+def _is_of(kind: str, group: str) -> bool:
+    """The name of a group of this kind; what a user calls a prompt of their own is theirs to spell."""
+    return group.startswith(f"{OWN}/") if kind == OWN else re.fullmatch(rf"{kind}/[A-Za-z0-9_.]+", group) is not None
+
+
 def _warmed(view: ReportView, plan: PlanInfo) -> Iterator[Fault]:
     """What the plan of old states of warm-ups, and the rows that they are now."""
     stated = [one.arm for one in plan.warmups or ()]
@@ -156,6 +205,11 @@ def _warmed(view: ReportView, plan: PlanInfo) -> Iterator[Fault]:
             break
     processes = plan.processes or 1
     for arm in view.report.arms:
+        warm = {row.process for row in arm.warm_ups or ()}
+        cold = sorted({row.process for row in arm.measurements} - warm) if arm.warm_ups is not None else []
+        if cold:
+            message = f"{arm.name} has rows in process {cold[0]}, and no warm-up there"
+            yield Fault("warm_ups", message, "none", "one in each process")
         for row in arm.warm_ups or ():
             if row.order is not None or row.process >= processes:
                 place = f"has place {row.order} among timed runs, in process {row.process} of {processes}"

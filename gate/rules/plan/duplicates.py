@@ -11,6 +11,7 @@ from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import Example, Finding
 
 if TYPE_CHECKING:
+    from reports.records.codec_rows import KvQuantResult
     from reports.records.measurement import Arm, Measurement
 
 
@@ -92,7 +93,8 @@ def _twice(what: str, field: str, keys: Iterable[object], arm: str | None = None
 @evidence_rule(
     "COPIED_ROWS",
     title="Rows that were copied from another",
-    catches="Two rows, of one arm or of two, with exactly the same prefill and decode seconds.",
+    catches="Two rows, of one arm or of two, warm-ups and those set aside among them, with exactly the same prefill "
+    "and decode seconds; or two samples of a codec run with exactly the same layers of the plain model or of a codec.",
     why="An arm copied over another is a self-comparison, and a row copied into new repeats is a sample of one.",
     fix="Measure every row.",
     example=Example(bad="two rows of 1.204873 s and 3.918236 s alike", good="rows whose times differ, as clocks do"),
@@ -101,7 +103,8 @@ def copied_rows(view: ReportView) -> Iterator[Finding]:
     """Two rows share their times to the last digit."""
     seen: dict[tuple[float, float], tuple[Arm, Measurement]] = {}
     for arm in view.report.arms:
-        for row in arm.measurements:
+        aside = (*(arm.warm_ups or ()), *(paused.row for paused in arm.paused or ()))
+        for row in (*arm.measurements, *aside):
             if not row.prefill_s or not row.decode_s:
                 continue
             first, other = seen.setdefault((row.prefill_s, row.decode_s), (arm, row))
@@ -115,3 +118,20 @@ def copied_rows(view: ReportView) -> Iterator[Finding]:
                     found=str(row.decode_s),
                     allowed="a time of its own",
                 )
+    if view.report.kv_quant is not None and not view.imported:
+        yield from _copied_samples(view.report.kv_quant)
+
+
+def _copied_samples(result: KvQuantResult) -> Iterator[Finding]:
+    """What a layer holds of one prompt it holds to the last digit of no other; a codec that loses nothing, of all."""
+    held = [("oracle", row.sample, tuple((one.k, one.v) for one in row.energies)) for row in result.oracle]
+    for arm in result.arms:
+        held += [(arm.name, row.sample, tuple((one.k, one.v) for one in row.layers)) for row in arm.samples]
+    seen: dict[tuple[str, tuple[tuple[float, float], ...]], int] = {}
+    for name, sample, layers in held:
+        if not any(value for pair in layers for value in pair):
+            continue
+        first = seen.setdefault((name, layers), sample)
+        if first != sample:
+            message = f"{name}: the layers of samples {first} and {sample} are the same to the last digit"
+            yield Finding(message, name, sample, "kv_quant.layers", f"those of sample {first}", "layers of its own")

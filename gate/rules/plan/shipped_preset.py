@@ -10,6 +10,7 @@ from gate.rulebook.report_view import ReportView, evicts, restoration_of
 from gate.rulebook.rule import Example, Fault, Finding
 from gate.rulebook.shipped_presets import Document, ShippedPreset, preset_document, shipped_presets
 from reports.drafters import DRAFTERS, SHUFFLED
+from reports.records.constants import OWN
 
 if TYPE_CHECKING:
     from reports.records.measurement import Arm
@@ -72,8 +73,8 @@ def preset_unknown(view: ReportView) -> Iterator[Finding]:
 @evidence_rule(
     "PRESET_DEPARTED",
     title="Another run than its preset plans",
-    catches="A run of a shipped preset with other samples, repeats, seed, budget, model, arms, roles, labels, engines, "
-    "modes, drafters or codecs than the file says with the overrides that the report names.",
+    catches="A run of a shipped preset with other samples, repeats, seed, budget, form of prompts, model, arms, roles, "
+    "labels, engines, modes, drafters or codecs than the file says with the overrides that the report names.",
     why="Slow prompts left out, a control that is gone, two arms that traded names: the preset says what was planned.",
     fix="Name every override; let the runner write plan and arms.",
     example=Example(
@@ -94,7 +95,8 @@ def preset_departed(view: ReportView) -> Iterator[Finding]:
             f"preset.overrides: {error}", field="preset.overrides", found=str(error)[:80], allowed="key=value"
         )
         return
-    for field, message, found, allowed in (*_planned(report, preset, document), *_arms(report, document)):
+    faults = (*_planned(report, preset, document), *_form(report, shipped, document), *_arms(report, document))
+    for field, message, found, allowed in faults:
         yield Finding(f"{field}: {message}", field=field, found=found[:80], allowed=allowed[:80])
 
 
@@ -124,6 +126,16 @@ def _planned(report: Report, preset: PresetInfo, document: Document) -> Iterator
                         str(document.get("model")))  # fmt: skip
 
 
+def _form(report: Report, shipped: ShippedPreset, document: Document) -> Iterator[Fault]:
+    """What prompts are made of; reports of old, and runs of presets of then, name no form."""
+    asked = document.get("workload")
+    asked = asked if isinstance(asked, dict) else {}
+    planned = OWN if asked.get("prompts") else asked.get("form", "synthetic")
+    found = report.workload.form if report.workload is not None else None
+    if found != planned and (found is not None or (report.arms and not shipped.superseded)):
+        yield Fault("workload.form", f"is {found}, the preset plans {planned}", str(found), str(planned))
+
+
 def _stopping(report: Report, document: Document) -> Iterator[Fault]:
     """When processes were no longer added; nothing of it where the preset plans a number of them."""
     stopping = report.plan.stopping if report.plan is not None else None
@@ -148,7 +160,7 @@ def _arms(report: Report, document: Document) -> Iterator[Fault]:
                 yield Fault(f"arms.{name}.{field}", f"is {found}, the preset's is {wanted}", str(found), str(wanted))
     result = report.kv_quant
     if result is not None:
-        measured = {arm.name for arm in result.arms} | {arm.name for arm in result.refused}
+        measured = {arm.name for arm in result.arms}  # refused can be only a runtime's cache, which no preset names
         codecs = {*document.get("codecs", ()), *(one["name"] for one in document.get("mixed", ()))}
         yield from _names("kv_quant.arms", measured & codecs, codecs)
 

@@ -17,9 +17,13 @@ from reports.restorations import RESTORATIONS
 
 if TYPE_CHECKING:
     from reports.records.measurement import Arm
+    from reports.report import Report
 
 _PLAIN = r"[a-z0-9][a-z0-9_-]{0,63}"
 """What presets may call an arm: nothing that looks like another letter, moves the cursor or ends a line."""
+
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}"
+"""What a name in a report is made of, whoever gave it."""
 
 _FIGURE = r"(?i)\d\s*(?:x\b|×|%|times\b|fold\b|percent\b|tok\w*\s*/\s*s)"
 
@@ -28,6 +32,12 @@ _BOASTS = (
     r"|twice|thrice|faster|fastest|quicker|speedup|better|best|beats|winner|perfect"
 )
 """What a name says of a figure or a rank, in digits or in words, once its separators are gone."""
+
+_WORDS = (
+    r"(?i)\b(?:twice|thrice|faster|fastest|quicker|quickest|speed-?up|best|better|beats|winner|perfect"
+    r"|(?:two|three|four|five|six|seven|eight|nine|ten|many|hundred|thousand)[\s-]?(?:times|fold))\b"
+)
+"""The same in a text of words."""
 
 _RIVALS = (
     "eagle", "medusa", "lookahead", "vllm", "sglang", "llamacpp", "tensorrt", "trtllm", "exllama", "ollama", "hydra",
@@ -56,7 +66,8 @@ LABEL_LENGTH = Threshold(
     title="A name or label that is not plain",
     catches="An arm whose name is not of lower-case letters, digits, `_` and `-`, tells a figure or a rank (`5x`, "
     "`twice_as_fast`), or is that of another project's engine or of one of K3's in look-alike letters; or whose label "
-    "is not plain text, states a figure (`5x faster`), or is `native_ar_baseline` in another spelling.",
+    "is not plain text, states a figure or a rank (`5x faster`), or is `native_ar_baseline` in another spelling; or a "
+    "preset, codec, served engine, runtime or suite of tests whose name is not plain or tells a figure or a rank.",
     why="Names stand in every headline: a Cyrillic `o` makes a second oracle, a line break a headline of its own.",
     fix="Name arms as presets do; say in the label what ran, and leave the figures to the gate.",
     example=Example(bad="labelled `k3 fused, 5x faster`", good="labelled `k3 fused, prompt lookup, blocks of 8`"),
@@ -77,6 +88,28 @@ def name_unfit(view: ReportView) -> Iterator[Finding]:
             shown = ascii((arm.system_under_test or "")[:60])
             message = f"{ascii(arm.name[:60])[1:-1]}: its label {shown} {fault}"
             yield Finding(message, arm.name, None, "system_under_test", shown, "what ran, in plain words")
+    for field, name in _printed(view.report) if not view.imported else ():
+        suite = field == "platform_tests.suite"  # which other tools name
+        plain = name.isascii() and name.isprintable() if suite else re.fullmatch(_NAME, name) is not None
+        if not plain or re.search(_FIGURE, name) or re.search(_WORDS, re.sub("[_.-]", " ", name)):
+            shown = ascii(name[:60])
+            message = f"{field}: {shown} is not plain, or tells a figure or a rank"
+            yield Finding(message, None, None, field, shown, "what ran", severity="withheld" if suite else None)
+
+
+def _printed(report: Report) -> Iterator[tuple[str, str]]:
+    """Names beside those of arms that headlines and pages are made of, with their fields."""
+    if report.preset is not None:
+        yield "preset.name", report.preset.name
+    for codec in report.kv_quant.arms if report.kv_quant is not None else ():
+        yield "kv_quant.arms.name", codec.name
+    if report.parity is not None:
+        yield "parity.candidate_runtime", report.parity.candidate_runtime
+        yield "parity.reference_runtime", report.parity.reference_runtime
+    if report.runtime_smoke is not None and report.runtime_smoke.engine is not None:
+        yield "runtime_smoke.engine", report.runtime_smoke.engine
+    if report.platform_tests is not None:
+        yield "platform_tests.suite", report.platform_tests.suite
 
 
 def _promise(arm: Arm) -> str | None:
@@ -105,4 +138,4 @@ def _label_fault(arm: Arm) -> str | None:
         return "is not plain text"
     if re.sub(r"[\s_-]+", "_", label.strip()).lower() == NATIVE_BASELINE_LABEL:
         return f"is not {NATIVE_BASELINE_LABEL}, and reads like it"
-    return "states a figure" if re.search(_FIGURE, label) else None
+    return "states a figure or a rank" if re.search(_FIGURE, label) or re.search(_WORDS, label) else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.rule import Example, Finding
-from reports.known_models import KNOWN_WEIGHTS
+from reports.known_models import KNOWN_RECIPES, KNOWN_WEIGHTS
 
 if TYPE_CHECKING:
     from gate.rulebook.report_view import ReportView
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 @evidence_rule(
     "MODEL_MISNAMED",
     title="Known weights under another name",
-    catches="A model whose weights have the digest of one that K3 knows, and that the report calls something else.",
+    catches="A model whose weights have the digest of one that K3 knows, and that the report calls something else, or "
+    "says to have been trained on something else.",
     why="A report named its verifier `llama-70b`; its weights were those of SmolLM2-135M, and it was admitted.",
     fix="Run with `--model NAME`, as `k3 models list` has it, and not with a renamed copy of its folder.",
     severity="withheld",
@@ -31,3 +32,8 @@ def model_misnamed(view: ReportView) -> Iterator[Finding]:
         if known is not None and model.id != known:
             message = f"provenance.models: {model.role} {model.id} has the weights of {known}"
             yield Finding(message, field="provenance.models.id", found=model.id, allowed=known)
+        recipe = KNOWN_RECIPES.get(KNOWN_WEIGHTS.get(model.weights or "", ""))
+        if recipe is not None and model.recipe is not None and model.recipe.digest != recipe:
+            found, allowed = model.recipe.digest[:23], recipe[:23]
+            message = f"provenance.models: {model.role} {model.id} was not trained on what its recipe says"
+            yield Finding(message, field="provenance.models.recipe", found=found, allowed=allowed)

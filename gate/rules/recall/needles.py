@@ -10,6 +10,7 @@ from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Fault, Finding
 from gate.rulebook.thresholds import Threshold
+from reports.records.constants import OWN, SHIPPED_FORMS
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
@@ -28,7 +29,8 @@ DEPTH_SLACK = Threshold(
     "NEEDLE_ARITHMETIC",
     title="Needles that their prompts have no place for",
     catches="A needle that ends before it begins or after the question, a question behind the end of the prompt, a "
-    "depth that is not the needle's place, a needle-free prompt without its twin, with a needle, or of another answer.",
+    "depth that is not the needle's place, a needle-free prompt without its twin, with a needle, or of another answer; "
+    "or prompts of one run with other numbers of answers beside theirs.",
     why="Whether a needle lay outside sink and window is read off these positions.",
     fix="Record positions and depth where the prompt is tokenised; edit none.",
     example=Example(bad="a depth of 0.5 for a needle at 81 of 659", good="a depth of 0.123 for a needle at 81 of 659"),
@@ -38,10 +40,29 @@ def needle_arithmetic(view: ReportView) -> Iterator[Finding]:
     """Positions of a prompt, or a prompt and its twin, contradict each other."""
     if view.imported:
         return
+    yield from _further(view)
     for prompt in view.prompts.values():
         for field, message, found, allowed in (*_positions(prompt), *_twin(view, prompt)):
             where = f"workload.prompts, {prompt.prompt_set} {prompt.sample}"
             yield Finding(f"{where}: {message}", None, prompt.sample, f"workload.prompts.{field}", found, allowed)
+
+
+def _further(view: ReportView) -> Iterator[Finding]:
+    """Every haystack of K3's own holds as many needles: what the others tell is what a guess is told by."""
+    workload = view.report.workload
+    if workload is None or workload.form not in SHIPPED_FORMS or workload.form == OWN:
+        return
+    counts = {
+        prompt.sample: (len(prompt.also_asked or ()), len(prompt.not_asked or ()))
+        for (prompt_set, _), prompt in view.prompts.items()
+        if prompt_set == "main"
+    }
+    for sample, (also, other) in counts.items():
+        if (also, other) != max(counts.values()):
+            message = f"workload.prompts, main {sample}: {also} further answers asked for and {other} not, others have "
+            wanted = "{} and {}".format(*max(counts.values()))
+            yield Finding(message + wanted, None, sample, "workload.prompts.not_asked", f"{also} and {other}", wanted)
+            return
 
 
 def _positions(prompt: PromptRecord) -> Iterator[Fault]:
@@ -68,6 +89,10 @@ def _twin(view: ReportView, prompt: PromptRecord) -> Iterator[Fault]:
     elif prompt.answer != main.answer:
         message = f"the answer is {prompt.answer!r:.60}, with its needle {main.answer!r:.60}"
         yield Fault("answer", message, str(prompt.answer)[:60], str(main.answer)[:60])
+    elif (prompt.also_asked, prompt.not_asked) != (main.also_asked, main.not_asked):
+        found, wanted = (f"{len(one.also_asked or ())} and {len(one.not_asked or ())}" for one in (prompt, main))
+        message = f"further answers, asked for and not, are {found}, with its needle {wanted}, or others"
+        yield Fault("not_asked", message, found, wanted)
     if prompt.needle_first is not None or prompt.needle_last is not None:
         yield Fault("needle_first", "a needle in a prompt without one", str(prompt.needle_first), "none")
 

@@ -88,7 +88,8 @@ def _impossible(step: SmokeStep) -> tuple[str, str] | None:
     "SMOKE_FAILED",
     title="A step of the smoke did not do what it must",
     catches="A step that ended with another status than it must; a generation that emitted other than the tokens asked "
-    "for, did not end at its stop token, or said nothing, or the wrong number, of what its cache dropped.",
+    "for, did not end at its stop token, or said nothing, or the wrong number, of what its cache dropped; a step about "
+    "dropping with a history that a bounded cache holds.",
     why="A server that samples behind the word greedy, or answers for a session it never made, is fast and wrong.",
     fix="Mend the server, and run `k3 smoke` again.",
     severity="withheld",

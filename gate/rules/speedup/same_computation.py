@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gate.claims.against_baseline import compared_arms, ratio_of
+from gate.claims.against_baseline import beside_oracle, compared_arms, ratio_of
 from gate.figures.liveness import ran_natively
 from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, decode_loops, drafts, foreign_peer, plain, restores
-from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.rule import RATIOS, SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION, Threshold
 from reports.engines import ORACLE, TORCH
 from reports.records.constants import NATIVE_BASELINE_LABEL
@@ -116,25 +116,24 @@ MAX_SAME_WORK_RATIO = Threshold(
     f"over {MAX_SAME_WORK_RATIO.value:g} times as fast as the oracle.",
     why="A step reads every weight and all K/V, whoever asks for it; a plain loop gains nothing but its overhead.",
     fix="Time both arms with the same clock, on an idle machine; a faster kernel is a peer of another engine.",
-    blocks=SPEEDUP,
+    blocks=RATIOS,
     example=Example(bad="a plain loop over the native cache, 1.8x", good="the same loop, 0.94x"),
     thresholds=(MAX_SAME_WORK_RATIO,),
 )
 def same_work(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """A plain step over the same cache is faster than the oracle's."""
-    both = compared_arms(view, claim)
-    if both is None or not _same_work(view, both[0]):
-        return
-    estimate, most = ratio_of(view, *both, "decode_speedup"), MAX_SAME_WORK_RATIO.value
-    if estimate is not None and estimate.value > most:
-        yield Finding(
-            f"{claim.arm}: decodes {estimate.value:.4g} times as fast as {both[1].name}, which computes the same; at "
-            f"most {most:g}",
-            arm=claim.arm,
-            field="decode_s",
-            found=f"{estimate.value:.4g}",
-            allowed=f"at most {most:g}",
-        )
+    most = MAX_SAME_WORK_RATIO.value
+    for arm, baseline in beside_oracle(view, claim):
+        estimate = ratio_of(view, arm, baseline, "decode_speedup") if _same_work(view, arm) else None
+        if estimate is not None and estimate.value > most:
+            yield Finding(
+                f"{arm.name}: decodes {estimate.value:.4g} times as fast as {baseline.name}, which computes the same; "
+                f"at most {most:g}",
+                arm=arm.name,
+                field="decode_s",
+                found=f"{estimate.value:.4g}",
+                allowed=f"at most {most:g}",
+            )
 
 
 def _same_work(view: ReportView, arm: Arm) -> bool:

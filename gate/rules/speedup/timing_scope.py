@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from gate.claims.against_baseline import compared_arms, ratio_of
 from gate.figures.rates import decode_rate
-from gate.rulebook.registry import claim_rule
+from gate.rulebook.registry import claim_rule, registered
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS, Example, Finding
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
+
+
+PREFILL_LEFT_OUT = "SPEEDUP_PREFILL_LEFT_OUT"
 
 
 @claim_rule(
@@ -54,10 +57,10 @@ def decode_only_missing(view: ReportView, claim: Claim) -> Iterator[Finding]:
 
 
 @claim_rule(
-    "SPEEDUP_PREFILL_LEFT_OUT",
+    PREFILL_LEFT_OUT,
     title="Faster by leaving the prefill out",
     catches="A decode-only speed-up whose rows, prefill included, are slower than the baseline, with no end-to-end "
-    "claim beside it.",
+    "claim beside it, or with one that is withheld for a reason that does not hold.",
     why="A 3.46x was 0.53x once the prefill that made it possible was counted.",
     fix="Claim the end-to-end ratio beside the decode-only one; the reader sees both.",
     blocks=("decode_speedup",),
@@ -72,7 +75,7 @@ def prefill_left_out(view: ReportView, claim: Claim) -> Iterator[Finding]:
         return
     whole = ratio_of(view, *both, "e2e_speedup")
     told = any(
-        other.metric == "e2e_speedup" and other.arm == claim.arm and (other.status != "withheld" or other.withheld_by)
+        other.metric == "e2e_speedup" and other.arm == claim.arm and _is_told(view, other)
         for other in view.report.claims
     )
     if whole is not None and whole.high < 1 and not told:
@@ -84,6 +87,20 @@ def prefill_left_out(view: ReportView, claim: Claim) -> Iterator[Finding]:
             found=f"{whole.value:.4g}",
             allowed="at least 1, or claimed beside it",
         )
+
+
+def _is_told(view: ReportView, claim: Claim) -> bool:
+    """It is claimed, or one of the rules that it names does stand in its way."""
+    return claim.status != "withheld" or any(_stands(view, claim, code) for code in claim.withheld_by)
+
+
+def _stands(view: ReportView, claim: Claim, code: str) -> bool:
+    rule = registered().get(code)
+    if rule is None or code == PREFILL_LEFT_OUT or claim.metric not in rule.blocks:
+        return False
+    if rule.evidence is not None:
+        return any(True for _ in rule.evidence(view))
+    return rule.claim is not None and any(True for _ in rule.claim(view, claim))
 
 
 @claim_rule(

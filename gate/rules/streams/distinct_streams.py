@@ -9,7 +9,7 @@ from gate.claims.counted_prompts import without_loops
 from gate.figures.paired_ratios import prompt_of
 from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import SPEEDUP, Example, Finding
+from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import (
     MIN_DECODE_TOKENS,
     Threshold,
@@ -89,7 +89,7 @@ def _lengths(arm: Arm) -> list[int]:
     why="A prompt copied under a digest of its own is one sample; its stream, token for token, gives it away.",
     fix="Ask distinct prompts. Where the verifier really says the same to two of them, leave one out.",
     severity="withheld",
-    blocks=(*SPEEDUP, "null_ratio", "token_identity", "acceptance"),
+    blocks=(*RATIOS, "null_ratio", "token_identity", "acceptance"),
     example=Example(bad="48 equal tokens for two prompts", good="a stream of its own for every prompt"),
     thresholds=(MIN_DECODE_TOKENS,),
 )

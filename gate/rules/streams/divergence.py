@@ -84,8 +84,13 @@ def _read_back(view: ReportView, arm: Arm) -> bool:
 
 
 def _miscounted(arm: Arm) -> Iterator[Finding]:
-    """Rows of other lengths than the server tells. Servers differ in whether the end of text counts."""
+    """Rows of other lengths than the server tells. Servers differ in whether the end of text counts; one that tells so
+    of a row tells it of all."""
+    told = any(row.served_tokens is not None for row in arm.measurements)
     for row in arm.measurements:
+        if told and row.served_tokens is None:
+            message = f"{arm.name}, sample {row.sample}, repeat {row.repeat}: what the server generated is not told"
+            yield Finding(message, arm.name, row.sample, "served_tokens", "none", "as in the other rows")
         if row.served_tokens is None or row.token_ids is None:
             continue
         most = len(row.token_ids)

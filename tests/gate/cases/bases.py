@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 from gate.claims.looks import look_after
 from gate.judging.judge import conclude
 from reports.records.measurement import Measurement, Restoration
 from reports.records.plan import PresetInfo, Stopping, StopRules
+from reports.records.provenance import MachineReading
 from reports.records.record import digest_of
 from reports.report import Report
-from tests.gate.edits import asserted, edit_arm, edit_rows, set_plan
+from tests.gate.edits import asserted, edit_arm, edit_rows, knowing_text, set_plan
 from tests.gate.honest import LAYERS, SINK, WINDOW, Setup, measured_code, measured_kv_quant, measured_niah
 from tests.gate.honest import measured_parity as measured_ports
 from tests.gate.honest.kv_memory import kv_bytes
@@ -42,7 +44,7 @@ def projecting() -> Report:
 @cache
 def of_a_shipped_preset() -> Report:
     """Five needles from a preset that ships, with overrides for all that is otherwise."""
-    report = measured_niah(Setup(samples=5, repeats=1))
+    report = knowing_text(measured_niah(Setup(samples=5, repeats=1)), ("synthetic/notes",), {})
     assert report.plan is not None
     made = resources.files("presets").joinpath("recall-smollm2.toml").read_bytes()
     overrides = ("seed=0", "max_new_tokens=48", "processes=1")
@@ -141,6 +143,20 @@ def looked() -> Report:
     """Two processes: after the first the interval was not narrow, and no third was planned."""
     report = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("native",), processes=2))
     return looked_at(report, Stopping(width=0.001, first=1, most=2))
+
+
+@cache
+def watched() -> Report:
+    """Two processes, the machine read before and after each."""
+    report = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("native",), processes=2))
+    assert report.created_at is not None
+    moments: tuple[Literal["before", "after"], ...] = ("before", "after")
+    readings = [
+        MachineReading(process=process, moment=moment, at=report.created_at + timedelta(minutes=2 * process + later))
+        for process in range(2)
+        for later, moment in enumerate(moments)
+    ]
+    return report.replace(machine=tuple(readings))
 
 
 @cache

@@ -19,7 +19,8 @@ def edit_codec(report: Report, name: str, edit: Callable[[Any], Any]) -> Report:
 
 
 def with_errors(row: Any, **errors: float) -> Any:
-    """A codec's row whose layers all err by `k` or `v`, and so does the whole."""
+    """A codec's row whose layers all err by `k` or `v`, and so does the whole; a trace more from prompt to prompt."""
+    errors = {side: value * (1 + 1e-9 * row.sample) for side, value in errors.items()}
     layers = tuple(layer.replace(**errors) for layer in row.layers)
     return row.replace(layers=layers, **{f"relative_error_{side}": value for side, value in errors.items()})
 

@@ -5,7 +5,17 @@ from datetime import timedelta
 from reports.records.measurement import Arm, Pause, PausedRow
 from reports.records.plan import PromptRecord, Resume, prompts_digest
 from reports.report import Report
-from tests.gate.cases.bases import IDENTITY, NGRAM, code, looked, niah, niah_of_five, of_a_shipped_preset, throughput
+from tests.gate.cases.bases import (
+    IDENTITY,
+    NGRAM,
+    code,
+    looked,
+    niah,
+    niah_of_five,
+    of_a_shipped_preset,
+    throughput,
+    watched,
+)
 from tests.gate.edits import edit_arm, edit_rows, only_runs, set_first_row, set_plan, set_rows
 from tests.gate.rule_case import RuleCase, measured
 
@@ -36,10 +46,11 @@ def one_after_the_other(report: Report) -> Report:
 
 
 def set_aside(report: Report, asleep_s: float) -> Report:
-    """The oracle's first row stands twice: as it is, and as one that a pause broke."""
+    """The oracle's first row stands twice: as it is, and as a slow one that a pause broke."""
 
     def with_paused(arm: Arm) -> Arm:
-        return arm.replace(paused=(PausedRow(row=arm.measurements[0], pause=Pause(asleep_s=asleep_s, stops=0)),))
+        slow = arm.measurements[0].replace(decode_s=30.0)
+        return arm.replace(paused=(PausedRow(row=slow, pause=Pause(asleep_s=asleep_s, stops=0)),))
 
     return edit_arm(report, "oracle", with_paused)
 
@@ -173,4 +184,7 @@ CASES: dict[str, RuleCase] = {
     ),
     "LOOKS_CONTRADICTED": measured(looked, first_look_hidden, "plan/stopping/looks"),
     "PLAN_CONTRADICTED": measured(niah, asked_for_more, "preset/overrides"),
+    "MACHINE_CONTRADICTED": measured(
+        watched, lambda report: report.replace(machine=(report.machine or ())[:2]), "machine"
+    ),
 }

@@ -197,3 +197,24 @@ def remove_end_to_end_claims(report: Report, rng: random.Random) -> Report | Non
     """End-to-end ratios go, the decode-only ones stay."""
     kept = tuple(claim for claim in report.claims if claim.metric != "e2e_speedup")
     return report.replace(claims=kept) if len(kept) < len(report.claims) else None
+
+
+@doctoring()
+def compare_with_a_rival(report: Report, rng: random.Random) -> Report | None:
+    """A claim that is of one arm is said to be measured against another project's."""
+    claim = claim_of(report, rng, "acceptance", "kv_codec_worthwhile", "drafter_parity", status="admitted")
+    return _edited(report, claim, baseline="llama.cpp") if claim is not None else None
+
+
+@doctoring()
+def count_more_samples(report: Report, rng: random.Random) -> Report | None:
+    """A verdict on a codec is said to rest on a hundred prompts."""
+    claim = claim_of(report, rng, "kv_codec_worthwhile", status="admitted")
+    return _edited(report, claim, samples=100) if claim is not None else None
+
+
+@doctoring()
+def forget_what_luck_makes(report: Report, rng: random.Random) -> Report | None:
+    """A claim of recall does not say any more what luck makes of it beside control and oracle."""
+    claim = claim_of(report, rng, "restoration_recall", "arm_recall", status="admitted")
+    return _edited(report, claim, p_control=None, p_oracle=None) if claim is not None else None

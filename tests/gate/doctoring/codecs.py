@@ -388,3 +388,67 @@ def drop_second_answers(report: Report, rng: random.Random) -> Report | None:
     name = _chosen(report, GOOD, rng)
     edited = _samples(report, name, lambda row: row.replace(second=None))
     return _verdicts(edited, lambda arm, stated: arm == name)
+
+
+def five_prompts(report: Report) -> Report | None:
+    """The truth: a codec and affine 4 were compared on five prompts."""
+    from tests.gate.doctoring.reshape import with_prompts
+
+    result, workload = report.kv_quant, report.workload
+    if result is None or workload is None or len(result.oracle) < 5:
+        return None
+    arms = tuple(arm.replace(samples=arm.samples[:5]) for arm in result.arms)
+    made = result.replace(arms=arms, oracle=result.oracle[:5], verdicts=())
+    report = with_prompts(report.replace(kv_quant=made), [one for one in workload.prompts if one.sample < 5])
+    return set_plan(report, samples=5)
+
+
+@doctoring(truth=five_prompts)
+def copy_codec_samples(report: Report, rng: random.Random) -> Report | None:
+    """Five prompts of a codec run are counted as ten, with digests of their own."""
+    from tests.gate.doctoring.prompts import fresh_digest
+    from tests.gate.doctoring.reshape import with_prompts
+
+    result, workload = report.kv_quant, report.workload
+    if result is None or workload is None:
+        return None
+    arms = tuple(
+        arm.replace(samples=(*arm.samples, *(row.replace(sample=row.sample + 5) for row in arm.samples)))
+        for arm in result.arms
+    )
+    oracle = (*result.oracle, *(row.replace(sample=row.sample + 5) for row in result.oracle))
+    more = [one.replace(sample=one.sample + 5, digest=fresh_digest(rng)) for one in workload.prompts]
+    made = report.replace(kv_quant=result.replace(arms=arms, oracle=oracle))
+    return set_plan(with_prompts(made, [*workload.prompts, *more]), samples=10)
+
+
+@doctoring(truth=bad_codec)
+def weaken_the_reference(report: Report, rng: random.Random) -> Report | None:
+    """A codec that errs more stands for affine 4 under its name, and tells what it is."""
+    result = report.kv_quant
+    if result is None:
+        return None
+    other = next((arm for arm in result.arms if arm.name == GOOD), None)
+    if other is None:
+        return None
+    arms = tuple(other.replace(name="affine4") if arm.name == "affine4" else arm for arm in result.arms)
+    arms = tuple(arm for arm in arms if arm.name != "hadamard_e8")
+    return _set(report, arms=arms, verdicts=())
+
+
+@doctoring()
+def call_it_a_runtime(report: Report, rng: random.Random) -> Report | None:
+    """Codecs that are no better are said to be a runtime's, so that nobody counts them among those that were tried."""
+    result = report.kv_quant
+    if result is None:
+        return None
+    tried = (*COMPARED, _chosen(report, GOOD, rng))
+    arms = tuple(arm if arm.name in tried else arm.replace(path="runtime") for arm in result.arms)
+    return _set(report, arms=arms, verdicts=())
+
+
+@doctoring(truth=losing_codec)
+def state_the_recall(report: Report, rng: random.Random) -> Report | None:
+    """The answer that a codec lost is not scored, and its recall is stated instead."""
+    edited = _samples(report, "hadamard_e8", lambda row: row if row.correct else row.replace(correct=None))
+    return _codec(edited, "hadamard_e8", lambda arm: arm.replace(stated_recall=1.0)) if edited is not None else None

@@ -21,8 +21,8 @@ DocumentEdit = Callable[[dict[str, Any], random.Random], bytes]
 
 FAMILIES = (
     "arms", "audits", "blocks", "boasts", "claims", "codecs", "controls", "copies", "documents", "drafts", "forgeries",
-    "kv_bytes", "labels", "liveness", "origin", "parity", "prompts", "rows", "runs", "scores", "streams", "times",
-    "verdicts",
+    "groups", "kv_bytes", "labels", "liveness", "origin", "parity", "prompts", "rows", "runs", "scores", "streams",
+    "times", "verdicts",
 )  # fmt: skip
 
 

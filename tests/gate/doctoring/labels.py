@@ -272,3 +272,28 @@ def edit_residency(report: Report, rng: random.Random) -> Report | None:
         return None
     other = "transient" if kept.residency == "resident" else "resident"
     return set_arm(report, name, restoration=kept.replace(residency=other))
+
+
+@doctoring()
+def boast_in_words(report: Report, rng: random.Random) -> Report | None:
+    """An arm is labelled as the fastest, in words and without a figure."""
+    name = any_arm(report, rng, "sut", "peer")
+    said = rng.choice(("the fastest engine", "twice the tokens", "three times as quick", "beats every other"))
+    return set_arm(report, name, system_under_test=f"k3 fused, {said}") if name is not None else None
+
+
+@doctoring()
+def boast_in_another_name(report: Report, rng: random.Random) -> Report | None:
+    """The preset, a codec or a runtime gets a name that tells a figure or a rank, wherever it stands."""
+    name = rng.choice(("5x-faster", "twice_as_fast", "best of all", "three-times"))
+    if report.kv_quant is not None:
+        last = report.kv_quant.arms[-1].name
+        arms = tuple(one.replace(name=name) if one.name == last else one for one in report.kv_quant.arms)
+        return report.replace(kv_quant=report.kv_quant.replace(arms=arms, verdicts=()))
+    if report.kind == "parity" and report.parity is not None:
+        return report.replace(parity=report.parity.replace(candidate_runtime=name))
+    if report.preset is None or report.plan is None:
+        return None
+    old, plain = report.preset.name, name.replace(" ", "-")
+    renamed = report.preset.replace(name=plain)
+    return report.replace(preset=renamed, report_id=report.report_id.replace(f"{old}-", f"{plain}-", 1))

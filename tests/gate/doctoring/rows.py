@@ -6,10 +6,11 @@ from gate.figures.paired_ratios import paired_ratios
 from reports.records.measurement import Arm, Measurement
 from reports.records.plan import Run
 from reports.report import Report
+from reports.schedule import ScheduledArm, schedule
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import any_arm, any_row, of_role, under_test
 from tests.gate.doctoring.reshape import arm_of, ordered, paced, runs_in_order, selected, with_rows
-from tests.gate.edits import edit_arm, set_plan
+from tests.gate.edits import edit_arm, edit_rows, set_plan
 
 
 def planned(report: Report) -> tuple[int, int]:
@@ -140,3 +141,28 @@ def copy_a_repeat(report: Report, rng: random.Random) -> Report | None:
 def invent_a_repeat(report: Report, rng: random.Random) -> Report | None:
     """Another repeat of every arm is made of the first one, with noise of its own, plan and order to match."""
     return _invented(report, rng, 0.02)
+
+
+@doctoring()
+def call_repeats_processes(report: Report, rng: random.Random) -> Report | None:
+    """Repeats within one process are said to be of as many processes, in the order that the seed gives those."""
+    plan = report.plan
+    if report.kind != "code" or plan is None or not plan.samples or (plan.repeats or 1) < 2 or plan.order_seed is None:
+        return None
+    arms = [ScheduledArm(arm.name, 1) for arm in report.arms]
+    order = [
+        run
+        for process in range(plan.repeats or 1)
+        for run in schedule(arms, samples=plan.samples, repeats=1, process=process, seed=plan.order_seed)
+    ]
+    places = {(run.arm, run.sample, run.process): place for place, run in enumerate(order)}
+    for arm in arms:
+        name = arm.name
+        report = edit_rows(
+            report,
+            name,
+            lambda row, name=name: row.replace(
+                process=row.repeat, repeat=0, order=places[name, row.sample, row.repeat]
+            ),
+        )
+    return set_plan(report, repeats=1, processes=plan.repeats, order=tuple(order))

@@ -7,8 +7,8 @@ from reports.records.measurement import StatedRate
 from reports.records.verdict import GateBlock
 from reports.report import Imported
 from tests.gate.asking import ask
-from tests.gate.edits import edit_arm, set_claim, set_first_row
-from tests.gate.honest import Setup, measured_code
+from tests.gate.edits import edit_arm, edit_rows, set_claim, set_first_row
+from tests.gate.honest import Setup, measured_code, measured_niah
 
 MEASURED = measured_code(Setup(samples=3, repeats=2, max_new_tokens=24, draft_arms=("ngram",)))
 CODE = MEASURED.replace(claims=propose(MEASURED))
@@ -119,3 +119,22 @@ class TestImports:
         printed = row.decode_tokens / row.decode_s * factor
         report = set_first_row(IMPORTED.replace(claims=()), "oracle", stated_decode_tok_s=printed)
         assert (not ask("CLAIM_NOT_REPRODUCIBLE", report)) is fits
+
+
+@pytest.mark.parametrize(
+    ("rule_set", "lost", "severity"), [(RULE_SET, 0, None), (5, 6, "withheld"), (5, 2, ""), (5, 0, "")]
+)
+def test_what_luck_makes_of_recall_may_be_unsaid_only_of_old_and_where_it_says_nothing(rule_set, lost, severity):
+    """An empty severity: nothing is found."""
+    wrong = {"correct": False, "text": "the red barn"}
+    report = measured_niah(Setup(samples=8, repeats=1))
+    report = edit_rows(report, "identity", lambda row: row.replace(**wrong), where=lambda row: row.sample < lost)
+    claims = tuple(
+        one.replace(p_control=None, p_oracle=None) if one.name == "restoration_recall/identity" else one
+        for one in propose(report)
+    )
+    report = report.replace(claims=claims, gate=GateBlock(rule_set=rule_set, verdict="admissible"))
+    found = ask("CLAIM_NOT_REPRODUCIBLE", report)
+    assert {finding.severity for finding in found} == (set() if severity == "" else {severity})
+    if found:
+        assert "claims.p_oracle" in {finding.field for finding in found}

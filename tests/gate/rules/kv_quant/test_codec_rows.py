@@ -67,7 +67,6 @@ def test_an_oracle_that_measured_nothing_is_found() -> None:
         (lambda row: row.replace(held_out=row.held_out.replace(tokens=0, top1_flips=0)), "held_out.kl_divergence"),
         (lambda row: row.replace(held_out=row.held_out.replace(top1_flips=49)), "held_out.top1_flips"),
         (lambda row: row.replace(entropy_bits=8.6), "entropy_bits"),
-        (lambda row: row.replace(resident_bytes=row.stored_bytes - 1), "resident_bytes"),
         (lambda row: row.replace(layers=(row.layers[0].replace(attention=-0.1), *row.layers[1:])), "layers.0"),
     ],
 )
@@ -80,3 +79,19 @@ def test_more_bits_err_less() -> None:
     assert finding.arm == "affine8"
     other = edit_codec(errs(kv_quant(), "affine8", k=0.05, v=0.05), "affine8", lambda arm: arm.replace(codec="mine"))
     assert not ask("KVQUANT_ORDER", other)
+
+
+def test_a_runtimes_cache_holds_what_it_stores_and_only_a_runtime_has_one() -> None:
+    small = first(kv_quant(), "affine8", lambda row: row.replace(resident_bytes=row.stored_bytes - 1))
+    assert [finding.field for finding in ask("KVQUANT_ARITHMETIC", small)] == ["path", "resident_bytes"]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"codec": "affine3"}, {"codec_v": "affine3"}, {"layers": (0,)}, {"path": "runtime"}]
+)
+def test_the_reference_is_what_it_is_called(changes: dict[str, Any]) -> None:
+    report = kv_quant()
+    assert report.kv_quant is not None
+    arms = tuple(arm.replace(**changes) if arm.name == "affine4" else arm for arm in report.kv_quant.arms)
+    found = ask("KVQUANT_ARITHMETIC", report.replace(kv_quant=report.kv_quant.replace(arms=arms)))
+    assert (found[0].arm, found[0].field) == ("affine4", "codec")

@@ -45,3 +45,9 @@ def test_a_skip_has_a_reason() -> None:
 def test_the_tested_commit_is_the_reported_one() -> None:
     assert found("TESTS_OTHER_CODE", edit_tests(RUN, git_commit=None)) == ["None"]
     assert found("TESTS_OTHER_CODE", edit_tests(RUN, git_commit="1" * 40)) == ["1" * 12]
+
+
+@pytest.mark.parametrize("results", [(), ("sha256:" + "0" * 64,)])
+def test_results_are_told_by_their_digests(results: tuple[str, ...]) -> None:
+    (finding,) = ask("TESTS_OTHER_CODE", edit_tests(RUN, results=results))
+    assert finding.field == "platform_tests.results"

@@ -1,10 +1,15 @@
+import json
 from pathlib import Path
 
 import pytest
 
 from gate.judging.judge import judge
+from gate.rulebook.report_view import ReportView
+from gate.rules.memory.known_cache import known_cache
+from harness.models.f_theta_folder import read_manifest
+from harness.models.recipe import recipe_of
 from harness.models.registry import registry
-from reports.known_models import KNOWN_WEIGHTS
+from reports.known_models import KNOWN_CACHES, KNOWN_FEATURES, KNOWN_RECIPES, KNOWN_WEIGHTS
 from reports.report import load_report
 from tests.gate.asking import ask
 from tests.gate.edits import set_verifier
@@ -40,3 +45,27 @@ def test_the_registry_agrees():
     assert stated
     assert stated.items() <= KNOWN_WEIGHTS.items()
     assert set(KNOWN_WEIGHTS.values()) <= set(registry().models)
+
+
+def test_recipes_are_those_of_the_manifests():
+    models = Path("harness/models")
+    for folder in (models / "tiny" / "drafter", models / "tiny" / "f_theta", *(models / "weights").iterdir()):
+        weights = json.loads((folder / "manifest.json").read_text())["weights"]
+        recipe = recipe_of(folder, weights)
+        assert KNOWN_RECIPES.get(KNOWN_WEIGHTS[weights]) == (recipe.digest if recipe is not None else None), folder
+
+
+def test_features_are_as_wide_as_the_manifests_say():
+    for name, folder in (("k3-tiny-ftheta", "tiny/f_theta"), ("smollm2-135m-ftheta", "weights/smollm2-135m-ftheta")):
+        assert read_manifest(Path("harness/models") / folder).feature_bytes == KNOWN_FEATURES[name]
+
+
+@pytest.mark.parametrize("name", ["demo", "niah-gemma3-270m", "ftheta-smollm2"])
+def test_the_caches_that_k3_knows_are_those_that_it_measured(name):
+    report = load_report(Path(f"reports/evidence/{name}.json"))
+    known, oracle = known_cache(ReportView(report)), ReportView(report).oracle
+    assert known is not None
+    for row in oracle.measurements:
+        least, most = known.bounds(row.prompt_tokens)
+        assert least < row.kv_bytes_prefill <= most < 1.5 * row.kv_bytes_prefill
+    assert set(KNOWN_CACHES) <= set(KNOWN_WEIGHTS.values())

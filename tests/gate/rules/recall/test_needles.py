@@ -37,3 +37,19 @@ def test_the_window_counts_back_from_the_question():
 def test_rows_of_no_prompt_are_exposed():
     report = set_rows(NIAH, "identity", sample=0)
     assert exposed(report.replace(workload=report.workload.replace(prompts=()))) == [0]
+
+
+def test_what_other_needles_tell_is_told_of_every_prompt_and_of_its_twin():
+    report = NIAH.replace(workload=NIAH.workload.replace(form="prose"))
+
+    def telling(others):
+        prompts = (one.replace(not_asked=others(one)) for one in report.workload.prompts)
+        return report.replace(workload=report.workload.replace(prompts=tuple(prompts)))
+
+    def told(others):
+        return [finding.field for finding in ask("NEEDLE_ARITHMETIC", telling(others))]
+
+    assert told(lambda one: ("OTHER-1",)) == []
+    assert told(lambda one: ("OTHER-1",) if one.prompt_set == "main" else None) == ["workload.prompts.not_asked"] * 2
+    assert told(lambda one: ("OTHER-1",) if one.sample else None) == ["workload.prompts.not_asked"]
+    assert told(lambda one: ("OTHER-1",) * (1 + one.sample)) == ["workload.prompts.not_asked"]

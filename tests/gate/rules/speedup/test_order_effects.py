@@ -7,7 +7,7 @@ from gate.judging.judge import conclude
 from reports.records.measurement import Arm, Measurement
 from reports.report import Report
 from tests.gate.asking import ask, found
-from tests.gate.edits import edit_arm, edit_rows, in_processes, scale, set_plan, set_rows
+from tests.gate.edits import edit_arm, edit_rows, in_processes, knowing_text, scale, set_plan, set_rows
 from tests.gate.rules.speedup.timed_code import quiet
 
 CLAIM = "decode_speedup/native"
@@ -66,7 +66,9 @@ def test_a_recorded_warm_up_is_enough_and_one_of_no_runs_is_none() -> None:
 def warmed(report: Report, **changes: Any) -> Report:
     """A report of now: in every process, the first row of each arm is there once more, as a warm-up."""
     assert report.plan is not None
+    assert report.plan.samples is not None
     report = report.replace(plan=report.plan.replace(warmups=None))
+    report = knowing_text(report, [f"synthetic/template{sample}" for sample in range(report.plan.samples)], {})
     for name in [arm.name for arm in report.arms]:
         report = edit_arm(report, name, lambda arm: arm.replace(warm_ups=tuple(_first_rows(arm, changes))))
     return report

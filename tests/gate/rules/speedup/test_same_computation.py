@@ -8,7 +8,7 @@ from reports.records.provenance import Runtime
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.bounds import too_fast
-from tests.gate.edits import edit_arm, edit_rows, set_first_row, set_rows
+from tests.gate.edits import edit_arm, edit_rows, scale, set_first_row, set_rows
 from tests.gate.honest import Setup, measured_niah
 from tests.gate.rules.speedup.timed_code import CODE, code, slower
 
@@ -113,3 +113,10 @@ def test_an_oracle_that_drops_its_cache_is_none() -> None:
 
 def test_the_label_of_a_native_baseline_is_what_the_records_say() -> None:
     assert next(arm for arm in code().arms if arm.name == "native").system_under_test == NATIVE_BASELINE_LABEL
+
+
+def test_a_ratio_of_two_arms_holds_both_to_the_oracle() -> None:
+    ranked = "arm_ratio/fused_ngram/native"
+    assert not ask("SPEEDUP_SAME_WORK", code(), ranked)
+    (finding,) = ask("SPEEDUP_SAME_WORK", scale(code(), "native", decode=0.5), ranked)
+    assert (finding.arm, finding.field) == ("native", "decode_s")

@@ -46,3 +46,19 @@ def test_scopes_must_be_recorded_and_equal(ours: str | None, theirs: str | None,
     report = edit_arm(code(), "fused_ngram", lambda arm: arm.replace(timing_scope=ours))
     report = edit_arm(report, "oracle", lambda arm: arm.replace(timing_scope=theirs))
     assert bool(ask("SPEEDUP_SCOPE_MISMATCH", report, NGRAM)) is fires
+
+
+def test_an_end_to_end_ratio_may_be_withheld_only_for_a_reason_that_holds() -> None:
+    slow = scale(code(ngram_speedup=1.5), "fused_ngram", prefill=4.0)
+
+    def left_out(*codes: str) -> bool:
+        claims = tuple(
+            one.replace(withheld_by=codes) if one.name == "e2e_speedup/fused_ngram" else one for one in propose(slow)
+        )
+        return bool(ask("SPEEDUP_PREFILL_LEFT_OUT", slow.replace(claims=claims), NGRAM))
+
+    # no arm evicts here, nothing of it is from another tool, and nobody knows the last one
+    for made_up in ("SPEEDUP_SCOPE_MISMATCH", "IMPORTED_UNVERIFIED", "SPEEDUP_PREFILL_LEFT_OUT", "NO_SUCH_RULE"):
+        assert left_out(made_up)
+    assert ask("SPEEDUP_REPEATS", slow, "e2e_speedup/fused_ngram")
+    assert not left_out("NO_SUCH_RULE", "SPEEDUP_REPEATS")

@@ -162,6 +162,18 @@ def test_a_server_that_counts_other_tokens_than_were_read_is_told():
         assert finding.field == "served_tokens"
 
 
+def test_a_server_that_tells_its_count_of_some_rows_tells_it_of_all():
+    served = ServedBy(protocol="openai.completions", token_ids="read_back")
+
+    def said(arm):
+        first, *others = arm.measurements
+        told = (row.replace(served_tokens=len(row.token_ids)) for row in others)
+        return arm.replace(served_by=served, measurements=(first, *told))
+
+    (finding,) = ask("STREAM_READ_BACK", edit_arm(astray("peer", "mlx-lm-speculative")[0], "fused_dflash", said))
+    assert (finding.field, finding.found) == ("served_tokens", "none")
+
+
 @pytest.mark.parametrize(("role", "engine"), [("sut", "mlx-lm-speculative"), ("peer", "fused"), ("sut", "fused")])
 def test_neither_our_own_engine_nor_a_system_under_test_is_such_a_peer(role, engine):
     assert conclude(astray(role, engine)[1]).gate.verdict == "invalid"
