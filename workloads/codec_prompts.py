@@ -83,7 +83,8 @@ class CodecPrompts:
         """All prompts, in the order of their samples.
 
         Raises:
-            ValueError: a haystack so small that the needle cannot lie outside sink and window.
+            ValueError: a haystack so small that the needle cannot lie outside sink and window, or more samples than
+                there are held-out texts.
         """
         first = Niah(self.lines, self.samples, self.seed, SINK, WINDOW, self.style)
         question, cue = SECOND_QUESTIONS[self.second]
@@ -92,16 +93,33 @@ class CodecPrompts:
             [prompt for prompt in niah.prompts(tokenizer) if prompt.prompt_set == "main"] for niah in (first, second)
         )
         made: list[Prompt] = []
-        for main, other in zip(asked, again, strict=True):
-            made += [main, replace(other, prompt_set="second_question"), self._held_out(main.sample, tokenizer)]
+        for main, other, held_out in zip(asked, again, self._held_out(tokenizer), strict=True):
+            made += [main, replace(other, prompt_set="second_question"), held_out]
         return tuple(made)
 
-    def _held_out(self, sample: int, tokenizer: Tokenizer) -> Prompt:
-        """Paragraphs in an order of the sample's own, cut to length; `question_first` is the first scored token."""
-        rng = random.Random(f"held_out/{self.generator_version}/{self.seed}/{sample}")
-        text = tokenizer.bos + "\n\n".join(rng.sample(_PROSE, len(_PROSE)))
-        tokens = tokenizer.encode(text)[: CONTEXT_TOKENS + SCORED_TOKENS]
-        return Prompt(sample, "held_out", tuple(tokens), question_first=CONTEXT_TOKENS, group=PROSE_GROUP)
+    def _held_out(self, tokenizer: Tokenizer) -> list[Prompt]:
+        """A text a sample: paragraphs in an order of its own, cut to length; `question_first` is the first scored one.
+
+        What begins as an earlier text begins a sentence later: of short tokens, the length holds less than a paragraph,
+        and there are twelve.
+        """
+        texts: list[tuple[int, ...]] = []
+        for sample in range(self.samples):
+            rng = random.Random(f"held_out/{self.generator_version}/{self.seed}/{sample}")
+            prose = "\n\n".join(rng.sample(_PROSE, len(_PROSE)))
+            while (tokens := _cut(prose, tokenizer)) in texts:
+                prose = prose.partition(". ")[2]
+            if len(tokens) < CONTEXT_TOKENS + SCORED_TOKENS:
+                raise ValueError(f"samples: there are no more than {sample} held-out texts; ask for fewer samples")
+            texts.append(tokens)
+        return [
+            Prompt(sample, "held_out", tokens, question_first=CONTEXT_TOKENS, group=PROSE_GROUP)
+            for sample, tokens in enumerate(texts)
+        ]
+
+
+def _cut(prose: str, tokenizer: Tokenizer) -> tuple[int, ...]:
+    return tuple(tokenizer.encode(tokenizer.bos + prose)[: CONTEXT_TOKENS + SCORED_TOKENS])
 
 
 def shared_prefix(main: Prompt, second: Prompt) -> int:

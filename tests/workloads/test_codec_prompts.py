@@ -45,6 +45,21 @@ def test_held_out_texts_are_of_one_length_and_each_samples_own() -> None:
     assert all(prompt.answer is None for prompt in made)
 
 
+@pytest.mark.parametrize("seed", [3, 42])
+def test_samples_beyond_the_paragraphs_have_held_out_texts_of_their_own(seed: int) -> None:
+    """Of short tokens a text is the beginning of one of twelve paragraphs: 20 samples of `kvquant-tiny` shared some."""
+    made = CodecPrompts(20, 24, seed, "chat").prompts(model_text())
+    held_out = {prompt.digest for prompt in made if prompt.prompt_set == "held_out"}
+    assert len(held_out) == 24
+    fewer = CodecPrompts(20, 9, seed, "chat").prompts(model_text())
+    assert made[: len(fewer)] == fewer
+
+
+def test_more_samples_than_held_out_texts_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"no more than [0-9]+ held-out texts"):
+        CodecPrompts(20, 400, 3, "chat").prompts(model_text())
+
+
 def test_the_same_seed_gives_the_same_prompts() -> None:
     assert prompts() == prompts()
     assert {one.digest for one in prompts().values()}.isdisjoint(one.digest for one in prompts(seed=4).values())
