@@ -12,7 +12,7 @@ import pytest
 from gate.judging.judge import conclude, judge
 from tests.gate.doctoring.bases import BASES, base
 from tests.gate.doctoring.campaign import alone, cases, run_case, truth_about
-from tests.gate.doctoring.codecs import BAD, COMPARED, GOOD
+from tests.gate.doctoring.codec_edits import BAD, COMPARED, GOOD
 from tests.gate.doctoring.doctoring import FAMILIES, all_doctorings
 from tests.gate.doctoring.survivors import REASONS, SURVIVORS
 from tests.gate.doctoring.tally import Tally, told

@@ -20,9 +20,9 @@ DocumentEdit = Callable[[dict[str, Any], random.Random], bytes]
 """The bytes of a file, from the JSON document of a report: what no record can hold."""
 
 FAMILIES = (
-    "arms", "audits", "blocks", "boasts", "claims", "codecs", "controls", "copies", "documents", "drafts", "forgeries",
-    "groups", "kv_bytes", "labels", "liveness", "origin", "parity", "prompts", "rows", "runs", "scores", "streams",
-    "times", "verdicts",
+    "arms", "audits", "blocks", "boasts", "claims", "codec_answers", "codecs", "controls", "copies", "documents",
+    "drafts", "forgeries", "groups", "kv_bytes", "labels", "liveness", "origin", "parity", "prompts", "rows", "runs",
+    "scores", "streams", "times", "verdicts",
 )  # fmt: skip
 
 
