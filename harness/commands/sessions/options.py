@@ -1,5 +1,6 @@
 """What an engine behind the session protocol is made of: the options of a command, and the engine they name."""
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -35,6 +36,8 @@ DrafterModel = Annotated[str | None, typer.Option(help="Its weights, named as --
 DraftGraph = Annotated[str, choice(get_args(Graph), "Draft and verify in turn or at once.")]
 FLAGS = {"kind": "drafter", "model": "drafter_model"}
 """What a field of the records is called on the command line, where that is not its own name."""
+FIELDS = r"(?<=\bin )f_theta\b|\btls_(?:ca|key|certificate)\b"
+"""Fields that a fault of a whole record names; `f_theta` alone is a restoration."""
 OF_ENGINE = (
     "model",
     "engine",
@@ -133,9 +136,12 @@ def by_flag(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     said = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
-        return said.replace("in f_theta", "in --f-theta")
-    field = str(first["loc"][0])
-    return f"--{FLAGS.get(field, field).replace('_', '-')} {first['input']}: {said}"
+        return re.sub(FIELDS, lambda found: _flag(found[0]), said)
+    return f"{_flag(str(first['loc'][0]))} {first['input']}: {said}"
+
+
+def _flag(field: str) -> str:
+    return f"--{FLAGS.get(field, field).replace('_', '-')}"
 
 
 def refuse_given(context: typer.Context, names: Collection[str], because: str) -> None:

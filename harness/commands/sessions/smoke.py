@@ -88,8 +88,6 @@ def _spec(address: str, token_file: str | None, ca: str | None, key: str | None,
     Raises:
         UsageError: it is no address, or half of what TLS takes.
     """
-    if (key is None) != (certificate is None) or (key is not None and ca is None):
-        raise UsageError("--tls-key and --tls-certificate come together, and with --tls-ca")
     try:
         return RemoteSpec(address=address, token_file=token_file, tls_ca=ca, tls_key=key, tls_certificate=certificate)
     except ValidationError as error:
