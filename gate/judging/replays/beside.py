@@ -40,7 +40,8 @@ def of_replays(report: Report, beside: Beside) -> Iterator[Violation]:
             yield _violation(REPLAY_OF_ANOTHER.code, message, claims, field, found, allowed)
     for replay in beside.replays:
         # What came out otherwise on the other runtime says that the two are not at par, nothing against the report.
-        against = [] if other_runtime(ReportView(replay)) else disagreements(ReportView(replay))
+        view = ReportView(replay)
+        against = [] if other_runtime(view) else disagreements(view)
         if against:
             yield _refuted(report, replay, against)
 

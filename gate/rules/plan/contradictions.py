@@ -30,13 +30,13 @@ _FLAGS = {"budget_s": "--budget"}
 @evidence_rule(
     "PLAN_CONTRADICTED",
     title="A plan that the command line contradicts",
-    catches="Arguments or overrides that ask for another preset, number of samples, repeats, processes, tokens or seed "
-    "than the report records, or to stop by another width, or by one where no look is recorded; a value that the "
-    "arguments set and no override names; a preset run beside "
-    "another that the arguments do not name, or with overrides; warm-ups of an arm that is not there or twice, or in "
-    "some processes only; "
-    "a resumption after the last run; a prefill in chunks of nothing; a workload of another kind than the report, or "
-    "prompts of other groups than its form has: none, of another kind, or spelt as no template or document is.",
+    catches="Arguments or overrides that ask for another preset, number of samples, repeats, processes, tokens or "
+    "seed than the report records, or to stop by another width, or by one where no look is recorded; a value "
+    "that the arguments set and no override names; a preset run beside another that the arguments do not "
+    "name, or with overrides; warm-ups of an arm that is not there or twice, or in some processes only; a "
+    "resumption after the last run; a prefill in chunks of nothing; a workload of another kind than the "
+    "report, or prompts of other groups than its form has: none, of another kind, or spelt as no template or "
+    "document is.",
     why="The command line is what a reader repeats; where it asks for another run, that is the run he will get.",
     fix="Let the runner record what it was asked and what it did.",
     example=Example(bad="`samples=500` among the overrides, 5 samples planned", good="`samples=5`, 5 planned"),
