@@ -325,7 +325,10 @@ def _wrong_usage(error: Exception, arguments: list[str]) -> int:
 
 
 def _value_given(arguments: list[str], context: Any) -> str | None:
-    """The word after the command's name, which most likely is the value of the option that is missing; none if none."""
+    """The word after the command's name, which most likely is the value of the option that is missing; none if none, or
+    if the command takes words of its own."""
+    if any(one.param_type_name == "argument" for one in context.command.params):
+        return None
     words = arguments[arguments.index(context.info_name) + 1 :] if context.info_name in arguments else []
     return shlex.quote(words[0]) if words and not words[0].startswith("-") else None
 

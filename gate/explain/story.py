@@ -99,8 +99,11 @@ def markdown_claim(kind: ClaimKind) -> str:
 
 
 def plain_markdown(text: str) -> str:
-    """Declared text is ours and plain; only what Markdown would read as tags or emphasis is escaped."""
-    return text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+    """Declared text is ours and plain; only what Markdown would read as tags or emphasis is escaped, and in code, which
+    it shows as it is, nothing."""
+    parts = text.split("`")
+    parts[::2] = [part.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_") for part in parts[::2]]
+    return "`".join(parts)
 
 
 def document(rule: Rule) -> dict[str, Any]:

@@ -39,10 +39,15 @@ def apply(document: dict[str, Any], kind: type[Record], override: str) -> None:
 
 
 def _hint(key: str, kind: type[Record], prefix: str) -> str:
-    """The key of that last name wherever it stands, else the most similar one; of the arm that `prefix` names."""
+    """The most similar key of the table that `key` names; else the key of that last name wherever it stands, else the
+    most similar one; of the arm that `prefix` names."""
     arm = ".".join(prefix.split(".")[:2]) if prefix.startswith("arms.") else "arms.NAME"
     paths = [*_paths(kind), *(_paths(ArmSpec, f"{arm}.") if "arms" in kind.model_fields else ())]
-    field = key.rpartition(".")[2]
+    table, _, field = key.rpartition(".")
+    beside = {path.rpartition(".")[2]: path for path in paths if table and path.rpartition(".")[0] == table}
+    close = nearest(field, beside)
+    if close is not None:
+        return f"; did you mean {beside[close]!r}?"
     same = [path for path in paths if path.rpartition(".")[2] == field and path != key]
     return f"; did you mean {' or '.join(map(repr, same))}?" if same else did_you_mean(key, paths)
 

@@ -149,3 +149,8 @@ def test_who_leaves_out_an_option_is_told_what_to_type(
 ) -> None:
     assert run(arguments) == 64
     assert capsys.readouterr().err == f"k3: Missing option '--preset': type `{typed}` (see k3 eval --help)\n"
+
+
+def test_the_file_a_command_is_about_is_not_taken_for_the_missing_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "plot", "r.json"]) == 64
+    assert "r.json" not in capsys.readouterr().err

@@ -31,8 +31,8 @@ REPEATED_TOKENS = Threshold(
     f"up to {DEGENERATE_UNIT.value} characters {DEGENERATE_REPEATS.value} or more times at its tail; or tokens that "
     f"end in as many repeats of up to {REPEATED_TOKENS.value} of them.",
     why="A runaway repeat is accepted draft after draft: it inflates accept lengths, and the answer before it is luck.",
-    fix="Find the fault that made the stream collapse. Where the plain model itself collapses, ask other "
-    "prompts: left out by itself is only a code prompt that it answers in a loop of 32 tokens or more.",
+    fix="Ask other prompts if the plain model collapses, too; if not, find the fault. Left out by itself is only a "
+    "code prompt that the plain model answers in a loop of 32 tokens or more.",
     severity="withheld",
     example=Example(bad="`la la la la la la la la la`", good="`The code is BETA-1409.`"),
     thresholds=(DEGENERATE_LINES, DEGENERATE_LINE_LENGTH, DEGENERATE_UNIT, DEGENERATE_REPEATS, REPEATED_TOKENS),
