@@ -5,14 +5,16 @@ from typing import Any
 
 from gate.judging.rule_set import all_rules
 from gate.rulebook.claim_kinds import ClaimKind
-from gate.rulebook.rule import ALL_METRICS, Rule
+from gate.rulebook.rule import ALL_METRICS, Rule, Severity
 from gate.rulebook.thresholds import AnyThreshold
 
-SEVERITIES = {
-    "invalid": "the evidence is broken; nothing in the report may be said",
-    "withheld": "the claims it blocks are withheld; the rest stands",
-    "legacy": "a warning; the file is never citable",
+SEVERITIES: dict[Severity, str] = {
+    "invalid": "the evidence is broken, and nothing of the report may be quoted; a finding that something is only "
+    "missing counts as withheld",
+    "withheld": "the evidence may be honest; what the rule blocks may not be quoted until it is satisfied",
+    "legacy": "a warning; nothing of the file may ever be quoted",
 }
+"""What the verdict on a report comes to if it breaks a rule of that severity."""
 
 
 def rule_story(rule: Rule) -> Iterator[tuple[str, str]]:
@@ -65,8 +67,10 @@ def kind_of(rule: Rule) -> str:
 
 
 def blocked(rule: Rule) -> str:
-    """The metrics of the claims that the rule blocks, in words."""
-    return "every claim" if set(rule.blocks) == set(ALL_METRICS) else ", ".join(rule.blocks) or "nothing"
+    """Metrics of the claims that the rule blocks, in words. Where evidence is broken that is every claim there is."""
+    if set(rule.blocks) == set(ALL_METRICS):
+        return "every claim"
+    return ", ".join(rule.blocks) + ("; if the evidence is broken, every claim" if rule.severity == "invalid" else "")
 
 
 def threshold_line(threshold: AnyThreshold) -> str:

@@ -13,13 +13,14 @@ from reports.untrusted.one_line import one_line
 Line = tuple[Span, ...]
 
 
-def outcome_lines(file: JudgedFile, width: int | None) -> Iterator[Line]:
-    """The outcome of one file; prose is broken between words at `width`, and not at all where that is none."""
+def outcome_lines(file: JudgedFile, width: int | None, *, listed: bool = False) -> Iterator[Line]:
+    """The outcome of one file; prose is broken between words at `width`, and not at all where that is none.
+    `listed` says that every claim with its rules follows: nobody is then sent elsewhere for them."""
     said = sentences(file)
     for sentence in said:
         yield from _wrapped(sentence, width, "bold")
     if not said:
-        yield from _wrapped(_nothing(file), width, "bold")
+        yield from _wrapped(nothing_said(file), width, "bold")
     for violation in file.as_own.violations:
         yield violation_line(violation)
     for group in withheld(file):
@@ -27,10 +28,16 @@ def outcome_lines(file: JudgedFile, width: int | None) -> Iterator[Line]:
         yield from _wrapped(f"  Why: {group.why}.", width, "", "    ")
         yield from _wrapped(f"  Change first: {group.change}", width, "", "    ")
         if group.others:
-            count = len(group.others)
-            stand, them = ("rule stands", "it") if count == 1 else ("rules stand", "them")
-            listing = f"`k3 report show -v {one_line(shlex.quote(file.path), 1000)}` lists {them}"
-            yield from _wrapped(f"  {count} more {stand} in the way; {listing}.", width, "dim", "    ")
+            more = _more(len(group.others), None if listed else file.path)
+            yield from _wrapped(f"  {more}.", width, "dim", "    ")
+
+
+def _more(count: int, path: str | None) -> str:
+    """How many other rules stand in the way, and where they are listed: by a command, without `path` further below."""
+    stand, them = ("rule stands", "it") if count == 1 else ("rules stand", "them")
+    if path is None:
+        return f"{count} more {stand} in the way; the list of claims below names {them}"
+    return f"{count} more {stand} in the way; `k3 report show -v {one_line(shlex.quote(path), 1000)}` lists {them}"
 
 
 def verdict_words(file: JudgedFile) -> str:
@@ -39,11 +46,18 @@ def verdict_words(file: JudgedFile) -> str:
     return f"{file.state} (its evidence holds, and nothing of it may be quoted)" if silent else file.state
 
 
-def _nothing(file: JudgedFile) -> str:
-    if any(violation.code not in WARNINGS for violation in file.as_own.violations):
-        return "Nothing may be quoted from this report: it breaks the rules below."
+def nothing_said(file: JudgedFile) -> str:
+    """Why no sentence of the report may be quoted: one thing a verdict, in the words of `k3 gate explain`."""
+    nothing = "Nothing may be quoted from this report"
+    own = file.as_own
+    if own.verdict == "invalid":
+        return f"{nothing}: its evidence is broken."
+    if own.verdict == "legacy":
+        return f"{nothing}: its form is too old to be judged."
+    if any(violation.code not in WARNINGS for violation in own.violations):
+        return f"{nothing} until the rules that it breaks are satisfied."
     if file.withheld:
-        return "Nothing may be quoted from this report yet."
+        return f"{nothing} yet."
     return "This report makes no claim that may be quoted."
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gate.judging.judged_file import JudgedFile, tally
-from gate.render.outcome import verdict_words
+from gate.render.outcome import nothing_said, verdict_words
 from gate.render.page.claims import broken_rules, hurdles_of, meanings, shown_claims
 from gate.render.page.environment import rendered
 from gate.render.page.rows import ROW_COLUMNS, shown_arms
@@ -56,6 +56,11 @@ class Paged:
         return sentences(self.judged)
 
     @property
+    def nothing(self) -> str:
+        """What stands there where nothing may be quoted."""
+        return nothing_said(self.judged)
+
+    @property
     def held(self) -> tuple[Withheld, ...]:
         """What may not, and what to change first."""
         return withheld(self.judged)
@@ -71,6 +76,7 @@ class Side:
     verdict: str
     facts: dict[str, str]
     said: tuple[str, ...]
+    nothing: str
     held: tuple[Withheld, ...]
     pictures: tuple[tuple[Picture, object], ...]
 
@@ -85,6 +91,7 @@ class Entry:
     state: str
     facts: tuple[str, ...]
     said: tuple[str, ...]
+    nothing: str
     held: tuple[Withheld, ...]
 
 
@@ -101,6 +108,7 @@ def page(paged: Paged) -> str:
         source=_source(report, judged),
         report_id=report.report_id,
         said=paged.said,
+        nothing=paged.nothing,
         held=paged.held,
         broken=tuple(broken_rules(judged)),
         pictures=tuple(_drawn(report, judged)),
@@ -127,6 +135,7 @@ def side_by_side(first: Paged, second: Paged) -> str:
             verdict=one.verdict,
             facts=one.facts,
             said=one.said,
+            nothing=one.nothing,
             held=one.held,
             pictures=tuple(_drawn(one.report, one.judged, place)),
         )

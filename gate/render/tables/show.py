@@ -32,7 +32,7 @@ def show(report: Report, judged: JudgedFile, stream: TextIO, *, verbose: bool = 
 
 def write_outcome(judged: JudgedFile, stream: TextIO, *, verbose: bool) -> None:
     """Print what may be said and what may not; with `verbose` the claims by name and the codes, too."""
-    write_lines(outcome_lines(judged, columns_of(stream)), stream)
+    write_lines(outcome_lines(judged, columns_of(stream), listed=verbose), stream)
     if verbose:
         write_lines(claim_lines(judged), stream)
     hint = hint_line(judged.claims) if verbose else None

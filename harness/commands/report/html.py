@@ -100,7 +100,7 @@ def _entry(paged: "Paged", name: str) -> "Entry":
     from gate.render.page.html import Entry
 
     facts = tuple(paged.facts[label] for label in ("model", "machine", "date", "overrides") if label in paged.facts)
-    return Entry(paged.title, paged.path, quote(name), paged.state, facts, paged.said, paged.held)
+    return Entry(paged.title, paged.path, quote(name), paged.state, facts, paged.said, paged.nothing, paged.held)
 
 
 def _bytes(text: str) -> bytes:

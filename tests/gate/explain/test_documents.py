@@ -45,6 +45,15 @@ def test_a_story_is_complete(code: str) -> None:
     assert document(rule(code))["bad"] == rule(code).example.bad
 
 
+@pytest.mark.parametrize("code", CODES)
+def test_what_a_rule_blocks_and_how_grave_it_is_agree(code: str) -> None:
+    told = dict(rule_story(rule(code)))
+    assert "the rest stands" not in told["Severity"]
+    if rule(code).severity == "invalid":
+        assert "every claim" in told["Blocks"]
+        assert "nothing of the report may be quoted" in told["Severity"]
+
+
 def test_findings_outside_a_report_have_rules() -> None:
     for declared in (LEGACY_SCHEMA, RETRACTED, SCHEMA_INVALID, UNREADABLE):
         assert rule(declared.code) is declared

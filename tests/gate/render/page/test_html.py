@@ -117,7 +117,7 @@ def test_two_reports_stand_side_by_side() -> None:
 def test_an_index_names_every_report() -> None:
     said = tuple(f"Said {number}." for number in range(9))
     held = (Withheld("the speed of fused", "why", "change", ()),)
-    entry = Entry("A title", "runs/x.json", "000-x.html", "admissible", ("k3-tiny",), said, held)
+    entry = Entry("A title", "runs/x.json", "000-x.html", "admissible", ("k3-tiny",), said, "Nothing.", held)
     text = index([entry, entry], [judged(honest_code())])
     assert Outline(text).tags.count("a") == 2
     assert all(text.count(sentence) == 2 for sentence in (*said, "the speed of fused", "k3-tiny"))
@@ -146,7 +146,7 @@ def test_violations_come_with_their_explanation() -> None:
     text = " ".join(outline(doctored).text)
     assert "About CLAIM_NOT_REPRODUCIBLE" in text
     assert "times as fast" not in text.replace("How many times as fast", "")
-    assert "Nothing may be quoted from this report." in text
+    assert "Nothing may be quoted from this report: its evidence is broken." in text
 
 
 def test_what_stands_in_the_way_is_told_once_and_whole() -> None:
