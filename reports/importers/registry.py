@@ -9,8 +9,10 @@ from reports.importers.k3_mac import (
     needle_test,
     platform_tests,
     quantised_cache,
+    verify_sweep,
 )
 from reports.importers.k3_mac.cuda import cuda_needle_test, gpu_bench, multi_tenant
+from reports.importers.k3_mac.vllm import batches, needle_sessions
 from reports.importers.serving import guidellm, llama_benchy, sglang, vllm
 
 IMPORTERS: tuple[Importer, ...] = (
@@ -23,6 +25,9 @@ IMPORTERS: tuple[Importer, ...] = (
     platform_tests.IMPORTER,
     cuda_needle_test.IMPORTER,
     multi_tenant.IMPORTER,
+    verify_sweep.IMPORTER,
+    batches.IMPORTER,
+    needle_sessions.IMPORTER,
     dflash_mlx.IMPORTER,
     llama_bench.IMPORTER,
     spec_bench.IMPORTER,
@@ -44,6 +49,9 @@ FOREIGN_KINDS = (
     *grpc_smokes.KINDS,
     cuda_needle_test.KIND,
     multi_tenant.KIND,
+    verify_sweep.KIND,
+    batches.KIND,
+    needle_sessions.KIND,
 )
 
 

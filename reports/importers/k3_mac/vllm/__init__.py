@@ -1,0 +1,1 @@
+"""The predecessor's measurements of vLLM, to set beside its own."""
