@@ -77,7 +77,7 @@ def plugin_prompts(form: str, samples: int, seed: int) -> PluginPrompts:
     if plugin is None:
         raise PluginError(f"no plug-in makes workloads of form {form}")
     try:
-        made = attribute_at(plugin.value)(samples=samples, seed=seed)
+        made = attribute_at(plugin.value, str(plugin))(samples=samples, seed=seed)
         told = (made.texts, made.generator_version, made.style, made.seed)
     except Exception as error:  # another's code may raise anything
         raise plugin.error(f"makes no workload: {type(error).__name__}: {error}") from error

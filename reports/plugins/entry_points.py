@@ -10,18 +10,24 @@ import importlib
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
+from reports.untrusted.one_line import one_line
+
 Group = Literal["engines", "drafters", "workloads", "importers", "rules"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 PREFIX = "k3."
 LONGEST_MESSAGE = 300
+SLOW_S = 2.0
+"""Seconds of an import after which it is said what is imported."""
+
 _NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
 
 T = TypeVar("T")
@@ -78,7 +84,7 @@ class Plugin:
             PluginError: it cannot be imported, or is no `wanted`.
         """
         try:
-            found = attribute_at(self.value)
+            found = attribute_at(self.value, str(self))
         except PluginError as error:
             raise self.error(str(error)) from error
         if not isinstance(found, wanted):
@@ -87,25 +93,51 @@ class Plugin:
 
     def error(self, problem: str) -> PluginError:
         """`problem` with the plug-in before it, in one line."""
-        return PluginError(_one_line(f"plug-in {PREFIX}{self.group} {self.id} {self.version}: {problem}"))
+        return PluginError(_one_line(f"{self}: {problem}"))
+
+    def __str__(self) -> str:
+        return f"plug-in {PREFIX}{self.group} {self.id} {self.version}"
 
 
-def attribute_at(path: str) -> Any:
-    """What `package.module:attribute` of another package names.
+def attribute_at(path: str, whose: str = "code of a plug-in") -> Any:
+    """What `package.module:attribute` of another package names; `whose` it is, is told where its import takes long.
 
     Raises:
         PluginError: it cannot be imported, or is not there. Code of others may raise anything.
     """
     module, _, attribute = path.partition(":")
     try:
-        with redirect_stdout(sys.stderr):  # a command's own output is not a plug-in's to write into
+        # A command's own output is not a plug-in's to write into.
+        with _told_if_slow(f"importing {path}, {whose}"), redirect_stdout(sys.stderr):
             return getattr(importlib.import_module(module), attribute)
-    except (Exception, SystemExit) as error:
-        raise PluginError(_one_line(f"{path} cannot be loaded: {type(error).__name__}: {error}")) from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise PluginError(_one_line(f"{path} cannot be loaded: {type(error).__name__}: {_text(error)}")) from error
+
+
+@contextmanager
+def _told_if_slow(doing: str) -> Iterator[None]:
+    """Say on stderr what the body is doing once it takes `SLOW_S`: whoever waits for a hang sees whose it is."""
+    stderr = sys.stderr
+    timer = threading.Timer(SLOW_S, lambda: print(f"k3: {_one_line(doing)}", file=stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "its message cannot be shown"
 
 
 def _one_line(message: str) -> str:
-    return " ".join(message.split())[:LONGEST_MESSAGE]
+    return one_line(" ".join(message.split()), LONGEST_MESSAGE)
 
 
 def _files(root: Path) -> Iterator[Path]:

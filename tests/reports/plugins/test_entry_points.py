@@ -8,6 +8,7 @@ import pytest
 
 from reports.drafters import DRAFTERS, DrafterKind, drafter_named
 from reports.engines import ENGINES, ORACLE, EngineKind, built_by
+from reports.plugins import entry_points
 from reports.plugins.entry_points import PluginError, find, of_group, plugins
 from tests.plugged_in import plugged_in, write_package
 
@@ -20,6 +21,18 @@ OWN_ORACLE = EngineEntry(EngineKind("ar", "our_step"), "their_plugins:Lookahead"
 SAME_LOOP = EngineEntry(EngineKind("same-loop", "generate_step"), "their_plugins:Lookahead")
 DRAFTER = DrafterEntry(DrafterKind("eagle", "eagle"), "their_plugins:load")
 AS_MODEL = DrafterEntry(DrafterKind("as-model", "model", port=False, rounds=True), "their_plugins:load")
+"""
+UNSPEAKABLE = """
+class Unspeakable(Exception):
+    def __str__(self):
+        raise self
+raise Unspeakable
+"""
+UNTIL_TOLD = """
+import threading
+for thread in threading.enumerate():
+    if isinstance(thread, threading.Timer):
+        thread.join()
 """
 POINTS = {
     "engines": {
@@ -85,6 +98,9 @@ def test_what_cannot_be_used_is_told_in_a_line_and_the_rest_stands(installed: Pa
         ("import no_such_library", "cannot be loaded: ModuleNotFoundError"),
         ("ENGINE = object()", "is of type object, not EngineEntry"),
         ("print('noise'); ENGINE = 3", "is of type int, not EngineEntry"),
+        ("raise BaseException('out')", "cannot be loaded: BaseException: out"),
+        (UNSPEAKABLE, "cannot be loaded: Unspeakable: its message cannot be shown"),
+        ("raise ValueError('\\x1b[2J')", r"cannot be loaded: ValueError: \x1b[2J"),
     ],
 )
 def test_code_of_others_that_misbehaves_is_told_in_a_line_and_stays_off_stdout(
@@ -99,6 +115,22 @@ def test_code_of_others_that_misbehaves_is_told_in_a_line_and_stays_off_stdout(
         assert "lookahead" in ENGINES
     sys.modules.pop("bad_one", None)
     assert not capsys.readouterr().out
+
+
+def test_an_import_that_takes_long_is_told_with_the_package_and_one_that_does_not_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(entry_points, "SLOW_S", 0.01)
+    write_package(tmp_path, "slow-one", UNTIL_TOLD, {"engines": {"slow": "ENGINE"}})
+    with plugged_in(tmp_path):
+        assert "slow" not in ENGINES
+    sys.modules.pop("slow_one", None)
+    assert capsys.readouterr().err == "k3: importing slow_one:ENGINE, plug-in k3.engines slow-one:slow 1.2\n"
+    monkeypatch.undo()
+    write_package(tmp_path, "quick-one", "", {"engines": {"quick": "ENGINE"}})
+    with plugged_in(tmp_path):
+        assert "quick" not in ENGINES
+    assert capsys.readouterr().err == ""
 
 
 def test_another_drafter_under_the_name_of_one_that_ships_is_refused(installed: Path) -> None:
