@@ -19,8 +19,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-from reports.untrusted.one_line import one_line
-
 Group = Literal["engines", "drafters", "workloads", "importers", "rules"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 PREFIX = "k3."
@@ -137,7 +135,8 @@ def _text(error: BaseException) -> str:
 
 
 def _one_line(message: str) -> str:
-    return one_line(" ".join(message.split()), LONGEST_MESSAGE)
+    kept = " ".join(message.split())[:LONGEST_MESSAGE]
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in kept)
 
 
 def _files(root: Path) -> Iterator[Path]:
