@@ -70,7 +70,9 @@ def ask(repository: Repository, remote: str, wish: Wish, asker: Asker) -> Asked:
         rule_set=asker.rule_set,
         minutes=wish.minutes,
     )
-    commit = commit_files(repository, base, {MANIFEST: record_bytes(request)}, f"Ask for {wish.preset}", asker.key)
+    # Two who give one nonce within a second would otherwise make one and the same commit, and both pushes would pass.
+    message = f"Ask for {wish.preset}\n\nAsked-By: {new_nonce()}"
+    commit = commit_files(repository, base, {MANIFEST: record_bytes(request)}, message, asker.key)
     _push_new(repository, remote, name, commit)
     return Asked(name, commit, base)
 

@@ -64,11 +64,16 @@ def stand_in_remote(folder: Path) -> Remote:
 
 
 def executor(clone: Repository, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
-    """`k3 bridge run` in a process of its own, of this K3 and not of the clone's."""
+    """`k3 bridge run` in a process of its own."""
+    return bridge(clone, "run", "--environment", "running", *arguments, **variables)
+
+
+def bridge(clone: Repository, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+    """`k3 bridge` in a process of its own, of this K3 and not of the clone's."""
     program = "from harness.cli import main; main()"
     environment = dict(os.environ) | {"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"} | variables
     return subprocess.Popen(
-        [sys.executable, "-c", program, "bridge", "run", "--environment", "running", *arguments],
+        [sys.executable, "-c", program, "bridge", *arguments],
         cwd=clone.root,
         env=environment,
         stdout=subprocess.PIPE,

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.bridge.asking import asked_commit
 from harness.bridge.git import Repository
 from harness.bridge.manifest import MANIFEST, Request, parse_request
+from harness.bridge.names import RequestName
 from harness.bridge.trees import entry_at, read_blob
 from harness.cli import run
 from harness.plans.preset_file import read_preset
 from tests.harness.bridge.repositories import Remote, git, new_remote
+from tests.harness.bridge.stand_in import bridge
 
 PRESET = "parity-tiny-recorded"
 NONCE = "0123456789abcdef"
@@ -126,6 +129,28 @@ def test_two_askers_and_their_status(
     assert f"{PRESET}-{NONCE}" in [line["request"] for line in told]
     assert run(["bridge", "status"]) == 0
     assert capsys.readouterr().out.count("waiting") == 2
+
+
+def test_of_processes_that_ask_at_once_each_with_a_nonce_of_its_own_is_heard_and_of_one_nonce_one(
+    remote: Remote, clone: Repository
+) -> None:
+    clones = [clone, *(remote.clone(f"asker{number}") for number in range(3))]
+    nonces = [NONCE, NONCE, NONCE, "f" * 16]
+    asking = [
+        bridge(one, "request", "--preset", PRESET, "--nonce", nonce) for one, nonce in zip(clones, nonces, strict=True)
+    ]
+    told = [process.communicate() for process in asking]
+    codes = [process.returncode for process in asking]
+    assert sorted(codes[:3]) == [0, 3, 3], told
+    assert codes[3] == 0
+    lines = [errors.strip() for code, (_, errors) in zip(codes, told, strict=True) if code]
+    assert all(line == f"k3: k3-bridge/{PRESET}-{NONCE}: is on origin already: leave --nonce out" for line in lines)
+    assert remote.branches() == [f"k3-bridge/{PRESET}-{nonce}" for nonce in (NONCE, "f" * 16)]
+    winner = clones[codes.index(0)]
+    assert remote.head(f"k3-bridge/{PRESET}-{NONCE}") == asked_commit(winner, RequestName(PRESET, NONCE))
+    losers = [one for one, code in zip(clones, codes, strict=True) if code]
+    assert [asked_commit(one, RequestName(PRESET, NONCE)) for one in losers] == [None, None]
+    assert list(remote.path.rglob("*.lock")) == []
 
 
 def test_without_a_clone_or_a_remote_one_line_says_so(
