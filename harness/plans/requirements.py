@@ -5,31 +5,42 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import CannotRunError, ModelError, UsageError
 from harness.base.remedies import HTTP_REMEDY, RUN_REMEDY, TORCH_REMEDY
+from harness.plans.how_long import FETCHING_S_A_GB, minutes_in_words
 from harness.plans.preset import BasePreset, CodePreset, NamedModel, TimedPreset
 from harness.plans.report_size import fitting, share_of_room
 from reports.engines import TORCH
+
+if TYPE_CHECKING:
+    from harness.models.registry import PackageSource
 
 REMEDIES = {"mlx": RUN_REMEDY, "torch": TORCH_REMEDY, "transformers": TORCH_REMEDY, "httpx": HTTP_REMEDY}
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """Something a run needs. `problem` says what is wrong and what to do, and is empty when it is there; `fetched`
-    says that the run would get it by itself, `for_claims` that it runs without, and nothing of it is admitted."""
+    """Something a run needs. `problem` says what is wrong and what to do, and is empty where nothing is; `fetched` says
+    what it takes where the run gets it by itself, `for_claims` that it runs without, and nothing of it is admitted."""
 
     what: str
     problem: str = ""
-    fetched: bool = False
+    fetched: str = ""
     for_claims: bool = False
 
     @property
     def blocks(self) -> bool:
         """Nothing can run before somebody mends it."""
-        return bool(self.problem) and not (self.fetched or self.for_claims)
+        return bool(self.problem) and not self.for_claims
+
+    @property
+    def line(self) -> str:
+        """One line for people: there, to be fetched by the run, or missing."""
+        if self.problem:
+            return f"MISSING {self.what}: {self.problem}"
+        return f"ok {self.what}" + (f": will be fetched ({self.fetched})" if self.fetched else "")
 
 
 def requirements_of(preset: BasePreset) -> tuple[Requirement, ...]:
@@ -157,11 +168,25 @@ def model_requirements(name: str, roles: str, compares: bool = False) -> Iterato
     try:
         located = locate(name)
     except ModelError as error:
-        yield Requirement(what, str(error), fetched=known is not None and isinstance(known.source, PackageSource))
+        package = known.source if known is not None and isinstance(known.source, PackageSource) else None
+        yield _fetched(what, name, package) if package is not None else Requirement(what, str(error))
         return
     yield Requirement(what)
     if roles.startswith("verifier") and not (compared_by_itself or compares):
         yield _verification(name, located.folder)
+
+
+def _fetched(what: str, name: str, source: "PackageSource") -> Requirement:
+    """A model that the run gets by itself, if there is room for it."""
+    from harness.models.cache import require_space
+
+    try:
+        require_space(source.needed_bytes, name)
+    except ModelError as error:
+        return Requirement(what, str(error))
+    down, disk = (number / 1e6 for number in (source.download_bytes, source.folder_bytes))
+    takes = minutes_in_words(source.folder_bytes / 1e9 * FETCHING_S_A_GB / 60)
+    return Requirement(what, fetched=f"{down:.0f} MB down, {disk:.0f} MB on disk, {takes} beside the download")
 
 
 def _verification(name: str, folder: Path) -> Requirement:

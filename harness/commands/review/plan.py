@@ -7,9 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from harness.base.remedies import PAGE_REMEDY
-from harness.commands.run.dry_run import BY_ITSELF
-from harness.models.to_fetch import fetches_of
-from harness.plans.requirements import Requirement
+from harness.models.to_fetch import by_hand
 from harness.review.folder import ReviewFolder
 from harness.review.review import Review
 from harness.review.step import BaseStep
@@ -45,8 +43,8 @@ def print_plan(suite: Suite, place: Path, json_output: bool) -> int:
     lacks = missing(suite)
     minutes = sum(step.minutes or 0 for step in steps if step.state == "to run")
     takes = {"memory_gb": suite.memory_gb, "disk_gb": suite.disk_gb, "minutes": minutes}
-    models = fetches_of(model for step in suite.steps for model in step.models())
-    fetch = [model.command for model in models if not model.here]
+    fetch = [model.command for model in by_hand(model for step in suite.steps for model in step.models())]
+    fetched = {need.fetched: need.line for step in suite.steps for need in step.needs() if need.fetched}
     if json_output:
         told = {
             "suite": suite.name,
@@ -67,6 +65,8 @@ def print_plan(suite: Suite, place: Path, json_output: bool) -> int:
     write_table(("step", "state", "minutes", "command"), rows, sys.stdout, words=4)
     for command in fetch:
         print(f"fetch: {command}")
+    for line in fetched.values():
+        print(line)
     for problem in dict.fromkeys([*lacks, *(problem for step in steps for problem in step.missing)]):
         wanting = ", ".join(step.name for step in steps if problem in step.missing) or "pages"
         print(f"MISSING for {wanting}: {problem}")
@@ -77,10 +77,6 @@ def _planned(suite: Suite, step: BaseStep, place: Path) -> PlannedStep:
     command = " ".join(("k3", *step.arguments(f"{step.name}.json")))
     if (reason := step.skipped()) is not None:
         return PlannedStep(step.name, f"skipped: {reason}", step.about_minutes(), command, ())
-    lacks = tuple(dict.fromkeys(_told(one) for one in step.needs() if one.problem))
+    lacks = tuple(dict.fromkeys(one.problem for one in step.needs() if one.problem))
     there = place.is_dir() and Review(suite, ReviewFolder(place), print).finished(step)
     return PlannedStep(step.name, "finished" if there else "to run", step.about_minutes(), command, lacks)
-
-
-def _told(need: Requirement) -> str:
-    return f"{need.problem}{BY_ITSELF * need.fetched}"

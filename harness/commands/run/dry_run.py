@@ -7,27 +7,28 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.commands.plugin_states import used_plugins
-from harness.models.to_fetch import fetches_of
+from harness.models.to_fetch import by_hand, fetches_of
+from harness.plans.how_long import about_minutes, minutes_in_words
 from harness.plans.plan import Plan
 from harness.plans.preset import TimedPreset
 from harness.plans.requirements import Requirement, requirements_of
 
 COLUMNS = ("arm", "role", "engine", "prompts", "repeats", "runs", "settings")
-BY_ITSELF = " (the run does it by itself)"
 
 
 def print_plans(plans: Sequence[Plan], json_output: bool) -> int:
     """Print a plan, the last of `plans`, after those to be run beside it; with `json_output` as one document.
 
-    Returns: 0 when everything is there, 3 when something is missing.
+    Returns: 0 when everything is there or the run gets it by itself, 3 when something is missing.
     """
     needs = [requirements_of(plan.preset) for plan in plans]
     if json_output:
         *beside, own = map(_document, plans, needs)
         print(json.dumps(own | {"beside": beside}, indent=1))
     else:
-        for plan, its_needs in zip(plans, needs, strict=True):
-            _print_text(plan, its_needs)
+        for place, (plan, its_needs) in enumerate(zip(plans, needs, strict=True)):
+            _print_text(plan, its_needs, told=frozenset(need for before in needs[:place] for need in before))
+        _print_in_all(plans)
     return 3 if any(need.problem for its_needs in needs for need in its_needs) else 0
 
 
@@ -43,7 +44,10 @@ def _document(plan: Plan, needs: tuple[Requirement, ...]) -> dict[str, Any]:
         "too_small_for_a_ratio": list(too_small(plan)),
         **_takes(plan),
         "plugins": [asdict(plugin) for plugin in used_plugins(plan.preset.plugins())],
-        "needs": [{"what": need.what, "missing": bool(need.problem), "problem": need.problem} for need in needs],
+        "needs": [
+            {"what": need.what, "missing": bool(need.problem), "problem": need.problem, "fetched": need.fetched}
+            for need in needs
+        ],
     }
 
 
@@ -66,7 +70,8 @@ def too_small(plan: Plan) -> Iterator[str]:
         yield f"{tokens} new tokens at most are decoded, and {least} are needed (`--set max_new_tokens=64`)"
 
 
-def _print_text(plan: Plan, needs: tuple[Requirement, ...]) -> None:
+def _print_text(plan: Plan, needs: tuple[Requirement, ...], told: frozenset[Requirement]) -> None:
+    """The plan of one preset; what a preset before it was `told` to fetch is there by then."""
     from gate.render.tables.drawing import write_table
 
     arms, preset = plan.planned(), plan.preset
@@ -79,27 +84,41 @@ def _print_text(plan: Plan, needs: tuple[Requirement, ...]) -> None:
     print(f"{sum(arm.runs for arm in arms)} runs")
     if found := list(too_small(plan)):
         print(f"No speed may be quoted from this run: {'; '.join(found)}.")
-    takes = _takes(plan)
-    for key, words in (("memory_gb", "GB of memory"), ("disk_gb", "GB of disk"), ("minutes", "minutes, about")):
-        if takes[key]:
-            print(f"takes {takes[key]:g} {words}")
-    for command in takes["fetch"]:
-        print(f"fetch: {command}")
+    if preset.memory_gb:
+        print(f"takes {preset.memory_gb:g} GB of memory")
+    print(_time(plan))
+    for model in by_hand(model.name for model in preset.models()):
+        print(f"fetch, {model.disk_bytes / 1e9:.1f} GB: {model.command}")
     for plugin in used_plugins(preset.plugins()):
         print(f"plug-in {plugin.line}")
     for need in needs:
-        state = f"MISSING {need.what}: {need.problem}{BY_ITSELF * need.fetched}" if need.problem else f"ok {need.what}"
-        print(state)
+        print(f"ok {need.what}: fetched by then" if need.fetched and need in told else need.line)
+
+
+def _time(plan: Plan) -> str:
+    """About how long the plan of one preset takes, and where."""
+    about = about_minutes(plan)
+    if about is None:
+        return "how long it takes is not known beforehand; the run tells when it expects to end"
+    return f"takes {minutes_in_words(about[0])} {about[1]}"
+
+
+def _print_in_all(plans: Sequence[Plan]) -> None:
+    """About how long all presets take together, where there are several, and of all it is known."""
+    known = [about for plan in plans if (about := about_minutes(plan)) is not None]
+    if len(plans) > 1 and len(known) == len(plans):
+        print(f"all {len(plans)} presets: {minutes_in_words(sum(minutes for minutes, _ in known))}")
 
 
 def _takes(plan: Plan) -> dict[str, Any]:
-    """Memory and time as the preset says, room for its models, and the commands that get those that are not here."""
-    models = fetches_of(model.name for model in plan.preset.models())
+    """Memory as the preset says, time, room for its models, and the commands that get those that no run gets."""
+    names = [model.name for model in plan.preset.models()]
+    about = about_minutes(plan)
     return {
         "memory_gb": plan.preset.memory_gb,
-        "disk_gb": round(sum(model.disk_bytes for model in models) / 1e9, 1),
-        "minutes": plan.preset.minutes,
-        "fetch": [model.command for model in models if not model.here],
+        "disk_gb": round(sum(model.disk_bytes for model in fetches_of(names)) / 1e9, 1),
+        "minutes": round(about[0], 1) if about is not None else None,
+        "fetch": [model.command for model in by_hand(names)],
     }
 
 

