@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import CannotRunError, ModelError, UsageError
 from harness.base.remedies import HTTP_REMEDY, RUN_REMEDY, TORCH_REMEDY
-from harness.plans.how_long import FETCHING_S_A_GB, minutes_in_words
+from harness.plans.estimates.how_long import FETCHING_S_A_GB, minutes_in_words
+from harness.plans.estimates.report_size import fitting, share_of_room
 from harness.plans.preset import BasePreset, CodePreset, NamedModel, TimedPreset
-from harness.plans.report_size import fitting, share_of_room
 from reports.engines import TORCH
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.commands.plugin_states import used_plugins
 from harness.models.to_fetch import by_hand, fetches_of
-from harness.plans.how_long import about_minutes, minutes_in_words
+from harness.plans.estimates.how_long import about_minutes, minutes_in_words
 from harness.plans.plan import Plan
 from harness.plans.preset import TimedPreset
 from harness.plans.requirements import Requirement, requirements_of

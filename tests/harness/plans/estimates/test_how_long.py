@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.plans.how_long import ITS_MACHINE, SECONDS_A_RUN, TWO_CORES, about_minutes, minutes_in_words
+from harness.plans.estimates.how_long import ITS_MACHINE, SECONDS_A_RUN, TWO_CORES, about_minutes, minutes_in_words
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import load_preset
 from reports.reading import read_evidence
 
-EVIDENCE = Path(__file__).resolve().parents[3] / "reports" / "evidence"
+EVIDENCE = Path(__file__).resolve().parents[4] / "reports" / "evidence"
 
 
 @pytest.mark.parametrize("kind", ["code", "niah"])

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import CannotRunError
+from harness.plans.estimates.report_size import LOWERED, fitting, share_of_room
 from harness.plans.preset import CodePreset, TimedPreset
 from harness.plans.preset_file import load_preset, preset_names
-from harness.plans.report_size import LOWERED, fitting, share_of_room
 from harness.plans.requirements import check_requirements, requirements_of
 from reports.journal import Audited, End, MeasuredRow, encode
 from reports.report import report_bytes
