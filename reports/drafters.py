@@ -27,6 +27,7 @@ class DrafterKind:
     `kind` is the word a preset asks with, `name` the one a report carries: two runtimes of one drafter share it.
     `weights`: it is a model, to be identified by them; the others propose from the text itself. `port`: it is written
     anew after a reference runtime, so its parity must be shown. `rounds`: its weights can be rounded on load.
+    `doubts`: it knows how likely each of its drafts is, so it can be told to propose only what it is sure of.
     `chooses`: it asks another proposer from block to block, so a block has as many drafts as that one gave, and what
     share of them was accepted says nothing of either. `runtime` is the package that computes, or `python`.
     """
@@ -36,8 +37,19 @@ class DrafterKind:
     weights: bool = True
     port: bool = True
     rounds: bool = False
+    doubts: bool = False
     chooses: bool = False
     runtime: str = "mlx"
+
+
+LONGEST_REST = 8
+"""Blocks without drafts that a drafter rests for at most."""
+
+
+def rest_after(failures: int) -> int:
+    """For how many blocks a drafter that is told to be `sure` proposes nothing, after so many proposals in a row that
+    were empty or wrong from the first draft on: 1, 2, 4, then 8."""
+    return min(2 ** (min(failures, LONGEST_REST) - 1), LONGEST_REST) if failures else 0
 
 
 @dataclass(frozen=True)
@@ -55,8 +67,8 @@ NGRAM = DrafterKind("ngram", "ngram", weights=False, port=False, runtime=PYTHON)
 SMALL_MODEL = DrafterKind("model", "model", port=False, rounds=True)
 """An ordinary small model in the verifier's own runtime, held to its reference implementation as the verifier is."""
 
-DFLASH = DrafterKind("dflash", "dflash")
-DFLASH_TORCH = DrafterKind("dflash-torch", "dflash", runtime="torch")
+DFLASH = DrafterKind("dflash", "dflash", doubts=True)
+DFLASH_TORCH = DrafterKind("dflash-torch", "dflash", doubts=True, runtime="torch")
 """The reference of DFLASH."""
 
 COMBINED = DrafterKind("combined", "combined", chooses=True)
@@ -88,7 +100,7 @@ def register(kind: DrafterKind, loaded_by: str | None = None) -> None:
 
 
 def _traits(kind: DrafterKind) -> tuple[bool, ...]:
-    return kind.weights, kind.port, kind.rounds, kind.chooses
+    return kind.weights, kind.port, kind.rounds, kind.doubts, kind.chooses
 
 
 def _add(plugin: Plugin) -> None:

@@ -193,9 +193,10 @@ def drafts_by_model(arm: Arm) -> bool:
 
 
 def chooses(arm: Arm) -> bool:
-    """The arm's drafter asks another proposer from block to block, so the arm carries no claim of acceptance."""
+    """The arm's drafter decides from block to block whom to ask or whether to draft, so what share of its drafts was
+    accepted says nothing of it, and the arm carries no claim of acceptance."""
     drafter = drafter_of(arm)
-    return drafter is not None and drafter.chooses
+    return drafter is not None and (drafter.chooses or (arm.drafter is not None and arm.drafter.sure is not None))
 
 
 def lossless(arm: Arm) -> bool:

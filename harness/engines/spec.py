@@ -154,6 +154,13 @@ class DrafterSpec(Record):
     bits: Bits | None = Field(
         None, description="Of kind model: round its weights to so many bits on load (affine, groups of 64), kept dense"
     )
+    sure: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Of kind dflash: propose only the leading drafts that are right together by this chance, by the "
+        "drafter itself, and rest for 1, 2, 4, then 8 blocks where it is unsure or wrong",
+    )
     shuffle_seed: int | None = Field(None, ge=0, description="Makes a negative control of the drafter")
 
     @property
@@ -171,6 +178,10 @@ class DrafterSpec(Record):
             raise ValueError(f"dtype: drafter {self.kind} computes in the type of its weights, if any; leave it out")
         if self.bits is not None and not self.is_a.rounds:
             raise ValueError(f"bits: drafter {self.kind} is not rounded on load; leave it out, or set kind model")
+        if self.sure is not None and not self.is_a.doubts:
+            raise ValueError(f"sure: drafter {self.kind} does not know how likely its drafts are; leave it out")
+        if self.sure is not None and self.graph == "single":
+            raise ValueError("sure: drafts are looked at before they are verified; set graph two_phase, or drop sure")
         return self
 
 

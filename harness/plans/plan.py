@@ -248,8 +248,9 @@ def drafter_text(drafter: DrafterSpec) -> str:
     model = f" {drafter.model}" if drafter.model is not None else ""
     dtype = f" in {drafter.dtype}" if drafter.dtype is not None else ""
     bits = f" rounded to {drafter.bits} bits" if drafter.bits is not None else ""
+    sure = f", sure of {drafter.sure:g}" if drafter.sure is not None else ""
     shuffled = ", through a permuted vocabulary" if drafter.shuffle_seed is not None else ""
-    return f"{drafter.kind}{model}{dtype}{bits}, blocks of {drafter.block_size}, {drafter.graph}{shuffled}"
+    return f"{drafter.kind}{model}{dtype}{bits}, blocks of {drafter.block_size}{sure}, {drafter.graph}{shuffled}"
 
 
 def restoration_text(spec: RestorationSpec) -> str:

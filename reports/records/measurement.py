@@ -43,6 +43,13 @@ class DrafterInfo(Record):
         None, description="Its weights were rounded to these on load (affine, groups of 64, kept dense)"
     )
     block_size: Count | None = None
+    sure: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="It proposed only drafts that are right together by this chance, by its own reckoning, and rested "
+        "where it was unsure or wrong",
+    )
     rollback: Name | None = None
     graph: Literal["two_phase", "single"] | None = None
 

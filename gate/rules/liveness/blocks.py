@@ -9,6 +9,7 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, chooses
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import FIGURE_TOLERANCE, Threshold
+from reports.drafters import rest_after
 
 if TYPE_CHECKING:
     from reports.records.measurement import BlockRecord, Measurement, Speculation
@@ -26,7 +27,8 @@ ACCEPT_LEN_ROUNDING = Threshold(
     "BLOCK_ARITHMETIC",
     title="Blocks that do not add up to the stream",
     catches="Blocks, drafted, accepted and committed tokens, mean accept length and emitted tokens that contradict "
-    "each other; a block commits what it accepted plus one.",
+    "each other; a block commits what it accepted plus one, and a drafter that is told to be sure rests for 1, 2, 4, "
+    "then 8 blocks after a proposal that was empty or wrong from the first draft on.",
     why="Accept lengths are quoted as speed-ups; blocks that counted loop turns made a dead drafter look alive.",
     fix="Count drafts, accepted and committed tokens in the verify step, and keep the counts of every block.",
     example=Example(
@@ -42,6 +44,8 @@ def block_arithmetic(view: ReportView) -> Iterator[Finding]:
         for row in arm.measurements:
             if row.speculation is not None:
                 faults = (*_rounds(row.speculation, size), *_totals(view, row, row.speculation))
+                if arm.drafter is not None and arm.drafter.sure is not None:
+                    faults += tuple(_rests(row.speculation))
                 for fault in (*faults, *_accept_length(view, row, row.speculation)):
                     yield row_finding(arm, row, fault)
 
@@ -70,6 +74,21 @@ def _rounds(said: Speculation, size: int | None) -> Iterator[Fault]:
             yield Fault(
                 f"speculation.{name}", f"{name} is {stated}, its blocks add up to {added}", str(stated), str(added)
             )
+
+
+def _rests(said: Speculation) -> Iterator[Fault]:
+    """The first draft of a row in a block that had to have none."""
+    failures = rest = 0
+    for number, block in enumerate(said.rounds or ()):
+        if rest and block.drafted:
+            message = f"block {number} drafted {block.drafted} tokens while the drafter rested for {rest} more"
+            yield Fault(f"rounds.{number}.drafted", message, str(block.drafted), "0")
+            return
+        if rest:
+            rest -= 1
+            continue
+        failures = 0 if block.accepted else failures + 1
+        rest = rest_after(failures)
 
 
 def _totals(view: ReportView, row: Measurement, said: Speculation) -> Iterator[Fault]:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     "ENGINE_CONTRADICTED",
     title="An arm that its engine cannot run",
     catches="An arm whose decode loop, drafter or restoration is not that of its engine, an oracle, its repeat or a "
-    f"needle-free control that another engine than `{ORACLE.name}` ran, or a drafter rounded to bits that none is; or "
-    "a server that the run started and whose loop, drafter or restoration is not that of its engine.",
+    f"needle-free control that another engine than `{ORACLE.name}` ran, a drafter rounded to bits that none is, or one "
+    "that was sure of drafts whose chances it does not know; or a server that the run started and whose loop, drafter "
+    "or restoration is not that of its engine.",
     why="Which rules ask what of an arm hangs on its engine; renamed, a bounded cache passes for the native one.",
     fix="Leave engine and loop as the runner writes them.",
     example=Example(
@@ -39,6 +40,7 @@ def engine_contradicted(view: ReportView) -> Iterator[Finding]:
             message = f"{arm.name}: ran by engine {arm.engine}; the verifier alone is engine {ORACLE.name}"
             yield Finding(message, arm.name, None, "engine", arm.engine, ORACLE.name)
         yield from _rounded(arm)
+        yield from _sure(arm)
         if engine is None:
             continue
         engine = engine.on(view.backend)
@@ -100,3 +102,14 @@ def _rounded(arm: Arm) -> Iterator[Finding]:
         allowed = f"one of {list(ROUNDINGS)}" if kind.rounds else "none"
         message = f"{arm.name}: a drafter of kind {drafter.name} rounded to {drafter.bits} bits; it can be {allowed}"
         yield Finding(message, arm.name, None, "drafter.bits", str(drafter.bits), allowed)
+
+
+def _sure(arm: Arm) -> Iterator[Finding]:
+    """The drafter was told to be sure, and knows no chances or drafts before anything can be looked at."""
+    drafter, kind = arm.drafter, drafter_of(arm)
+    if drafter is None or kind is None or drafter.sure is None:
+        return
+    if not kind.doubts or drafter.graph == "single":
+        told = f"{drafter.name}, {drafter.graph}"
+        message = f"{arm.name}: a drafter sure of {drafter.sure:g}, of {told}; none looks at its drafts there"
+        yield Finding(message, arm.name, None, "drafter.sure", str(drafter.sure), "none")

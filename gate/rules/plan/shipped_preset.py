@@ -190,6 +190,6 @@ def _settings(arm: Arm, planned: Document) -> Iterator[tuple[str, object, object
     kind = DRAFTERS.get(drafter.get("kind", ""))
     name = f"{SHUFFLED if 'shuffle_seed' in drafter else ''}{kind.name}" if kind is not None else None
     yield "drafter.name", arm.drafter.name if arm.drafter is not None else None, name
-    for name in ("block_size", "bits"):
+    for name in ("block_size", "bits", "sure"):
         if name in drafter and arm.drafter is not None:
             yield f"drafter.{name}", getattr(arm.drafter, name), drafter[name]

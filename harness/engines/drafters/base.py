@@ -110,6 +110,7 @@ def told_of(drafter: Drafter, spec: DrafterSpec, rollback: str, graph: Graph) ->
         dtype=drafter.dtype,
         bits=spec.bits,
         block_size=spec.block_size,
+        sure=spec.sure,
         rollback=rollback,
         graph=graph,
     )

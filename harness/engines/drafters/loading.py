@@ -1,11 +1,12 @@
 """From what an arm asks of a drafter to a drafter, whatever loads its weights."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from harness.base.errors import EngineError, UsageError
 from harness.engines.base import LoadedVerifier
-from harness.engines.drafters.base import Drafter
+from harness.engines.drafters.base import Drafter, TrainedDrafter
+from harness.engines.drafters.cautious import CautiousDrafter
 from harness.engines.drafters.ngram import NgramDrafter
 from harness.engines.drafters.shuffled import ShuffledDrafter
 from harness.engines.spec import DrafterSpec
@@ -33,6 +34,8 @@ def drafter_of(
         drafter: Drafter = NgramDrafter() if elsewhere is None else elsewhere(spec, None, verifier)
     else:
         drafter = _with_weights(spec, resolve(spec.model), verifier, loaded, loaders)
+    if spec.sure is not None:
+        drafter = CautiousDrafter(cast(TrainedDrafter, drafter), spec.sure)  # a kind that doubts is one
     if spec.shuffle_seed is None:
         return drafter
     return ShuffledDrafter(drafter, verifier.architecture.vocab, spec.shuffle_seed)

@@ -610,6 +610,7 @@ class Drafter(_message.Message):
     BLOCK_SIZE_FIELD_NUMBER: _builtins.int
     ROLLBACK_FIELD_NUMBER: _builtins.int
     GRAPH_FIELD_NUMBER: _builtins.int
+    SURE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     weights: _builtins.str
     runtime: _builtins.str
@@ -618,6 +619,7 @@ class Drafter(_message.Message):
     block_size: _builtins.int
     rollback: _builtins.str
     graph: _builtins.str
+    sure: _builtins.float
     def __init__(
         self,
         *,
@@ -629,10 +631,11 @@ class Drafter(_message.Message):
         block_size: _builtins.int | None = ...,
         rollback: _builtins.str | None = ...,
         graph: _builtins.str | None = ...,
+        sure: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_bits", b"_bits", "_block_size", b"_block_size", "_dtype", b"_dtype", "_graph", b"_graph", "_rollback", b"_rollback", "_runtime", b"_runtime", "_weights", b"_weights", "bits", b"bits", "block_size", b"block_size", "dtype", b"dtype", "graph", b"graph", "rollback", b"rollback", "runtime", b"runtime", "weights", b"weights"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_bits", b"_bits", "_block_size", b"_block_size", "_dtype", b"_dtype", "_graph", b"_graph", "_rollback", b"_rollback", "_runtime", b"_runtime", "_sure", b"_sure", "_weights", b"_weights", "bits", b"bits", "block_size", b"block_size", "dtype", b"dtype", "graph", b"graph", "rollback", b"rollback", "runtime", b"runtime", "sure", b"sure", "weights", b"weights"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bits", b"_bits", "_block_size", b"_block_size", "_dtype", b"_dtype", "_graph", b"_graph", "_rollback", b"_rollback", "_runtime", b"_runtime", "_weights", b"_weights", "bits", b"bits", "block_size", b"block_size", "dtype", b"dtype", "graph", b"graph", "name", b"name", "rollback", b"rollback", "runtime", b"runtime", "weights", b"weights"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bits", b"_bits", "_block_size", b"_block_size", "_dtype", b"_dtype", "_graph", b"_graph", "_rollback", b"_rollback", "_runtime", b"_runtime", "_sure", b"_sure", "_weights", b"_weights", "bits", b"bits", "block_size", b"block_size", "dtype", b"dtype", "graph", b"graph", "name", b"name", "rollback", b"rollback", "runtime", b"runtime", "sure", b"sure", "weights", b"weights"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__bits: _TypeAlias = _typing.Literal["bits"]  # noqa: Y015
     _WhichOneofArgType__bits: _TypeAlias = _typing.Literal["_bits", b"_bits"]  # noqa: Y015
@@ -646,6 +649,8 @@ class Drafter(_message.Message):
     _WhichOneofArgType__rollback: _TypeAlias = _typing.Literal["_rollback", b"_rollback"]  # noqa: Y015
     _WhichOneofReturnType__runtime: _TypeAlias = _typing.Literal["runtime"]  # noqa: Y015
     _WhichOneofArgType__runtime: _TypeAlias = _typing.Literal["_runtime", b"_runtime"]  # noqa: Y015
+    _WhichOneofReturnType__sure: _TypeAlias = _typing.Literal["sure"]  # noqa: Y015
+    _WhichOneofArgType__sure: _TypeAlias = _typing.Literal["_sure", b"_sure"]  # noqa: Y015
     _WhichOneofReturnType__weights: _TypeAlias = _typing.Literal["weights"]  # noqa: Y015
     _WhichOneofArgType__weights: _TypeAlias = _typing.Literal["_weights", b"_weights"]  # noqa: Y015
     @_typing.overload
@@ -660,6 +665,8 @@ class Drafter(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rollback) -> _WhichOneofReturnType__rollback | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__runtime) -> _WhichOneofReturnType__runtime | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__sure) -> _WhichOneofReturnType__sure | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__weights) -> _WhichOneofReturnType__weights | None: ...
 

@@ -146,3 +146,34 @@ def test_a_block_of_a_size_that_was_never_drafted_is_not_the_drafters():
 
     assert ask("DRAFTS_VARY", edit_arm(set_plan(DFLASH, max_new_tokens=64), "fused_dflash", sized))
     assert not ask("DRAFTS_VARY", foreign(edit_arm(DFLASH, "fused_dflash", sized)))
+
+
+def rested(drafted, accepted=(0,) * 24):
+    """A row of a drafter told to be sure, whose blocks drafted and accepted so many."""
+
+    def edit(row):
+        one = row.speculation.rounds[0]
+        rounds = tuple(
+            one.replace(drafted=made, accepted=kept, committed=kept + 1)
+            for made, kept in zip(drafted, accepted, strict=False)
+        )
+        return row.replace(speculation=row.speculation.replace(rounds=rounds))
+
+    told = edit_arm(DFLASH, "fused_dflash", lambda arm: arm.replace(drafter=arm.drafter.replace(sure=0.3)))
+    found = ask("BLOCK_ARITHMETIC", edit_first_row(told, "fused_dflash", edit))
+    return [finding.field for finding in found if finding.sample == 0 and "rested" in finding.message]
+
+
+def test_a_drafter_that_is_told_to_be_sure_rests_where_it_failed():
+    assert not rested([7, 0, 7, 0, 0, 7, 0, 0, 0, 0, 7])
+    assert not rested([0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 3]), "an empty proposal is a failure, too"
+    assert not rested([7, 7, 7, 0], (3, 1, 0, 0)), "it goes on while its first draft is right"
+    assert rested([7, 7]) == ["rounds.1.drafted"]
+    assert rested([7, 0, 7, 0, 7]) == ["rounds.4.drafted"]
+    assert rested([7, 0, 7, 7], (1, 0, 0, 0)) == ["rounds.2.drafted"], "an empty one, then a rest of one"
+
+
+def test_a_drafter_that_is_told_to_be_sure_may_vary_and_has_no_acceptance_to_claim():
+    sure = edit_arm(DFLASH, "fused_dflash", lambda arm: arm.replace(drafter=arm.drafter.replace(sure=0.3)))
+    assert not ask("DRAFTS_VARY", fewer(sure, "fused_dflash", 0))
+    assert "acceptance/fused_dflash" not in {claim.name for claim in propose(sure)}

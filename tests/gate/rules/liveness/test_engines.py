@@ -55,3 +55,22 @@ def test_the_carrying_engine_restores_nothing(mode):
 def test_only_a_small_model_is_rounded_and_to_bits_there_are(name, bits, fires):
     report = edit_arm(CODE, ARM, lambda arm: arm.replace(drafter=arm.drafter.replace(name=name, bits=bits)))
     assert [finding.field for finding in ask("ENGINE_CONTRADICTED", report)] == ["drafter.bits"] * fires
+
+
+@pytest.mark.parametrize(
+    ("name", "graph", "fires"),
+    [
+        ("dflash", "two_phase", False),
+        ("shuffled dflash", "two_phase", False),
+        ("dflash", "single", True),
+        ("combined", "two_phase", True),
+        ("ngram", "two_phase", True),
+    ],
+)
+def test_only_a_drafter_that_looks_at_its_drafts_is_sure_of_some(name, graph, fires):
+    def sure(arm):
+        return arm.replace(drafter=arm.drafter.replace(name=name, graph=graph, sure=0.3))
+
+    assert [finding.field for finding in ask("ENGINE_CONTRADICTED", edit_arm(CODE, ARM, sure))] == [
+        "drafter.sure"
+    ] * fires

@@ -1,0 +1,100 @@
+"""A drafter that is told to be sure: lossless as any other, cut to what it is sure of, and at rest where it fails."""
+
+from pathlib import Path
+
+import mlx.core as mx
+import pytest
+
+from harness.engines.base import DecodeLimit
+from harness.engines.drafters.cautious import CautiousDraft, CautiousDrafter
+from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
+from harness.engines.registry import build
+from harness.engines.spec import DrafterSpec, EngineSettings
+from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
+from tests.harness.lively_models import lively_gemma
+from tests.harness.tiny_models import prompt_of, tiny_llama
+
+SURE_OF_ALL, SURE_OF_NOTHING = 1e-9, 0.999
+
+
+def features(tokens: int, seed: int) -> mx.array:
+    return mx.random.normal((1, tokens, 64), key=mx.random.key(seed))
+
+
+def begun(folder: Path, least: float) -> tuple[CautiousDraft, DflashDrafter]:
+    dflash = DflashDrafter(write_checkpoint(folder), None, tiny_llama(), None)
+    draft = CautiousDrafter(dflash, least).begin()
+    draft.extend([1, 2, 3, 4], features(4, 1))
+    return draft, dflash
+
+
+@pytest.mark.parametrize("shuffle", [None, 1])
+@pytest.mark.parametrize("sure", [SURE_OF_ALL, 0.02, SURE_OF_NOTHING])
+@pytest.mark.parametrize("name", ["fused", "fused-carry"])
+@pytest.mark.parametrize("make", [tiny_llama, lively_gemma])
+def test_it_is_lossless(make: object, name: str, sure: float, shuffle: int | None, tmp_path: Path) -> None:
+    assert callable(make)
+    verifier, prompt = make(), prompt_of(12) * 3
+    folder = str(write_checkpoint(tmp_path))
+    request = DrafterSpec(kind="dflash", model=folder, block_size=4, sure=sure, shuffle_seed=shuffle)
+    streams = {}
+    for engine in (
+        build("ar", verifier, EngineSettings(prefill_chunk=16)),
+        build(name, verifier, EngineSettings(prefill_chunk=16, drafter=request)),
+    ):
+        session = engine.prefill(prompt)
+        blocks = list(engine.decode(session, DecodeLimit(40, {})))
+        streams[engine.kind.name] = [session.first_token, *(token for block in blocks for token in block.tokens)]
+    assert streams["ar"] == streams[name]
+    assert sum(block.drafted for block in blocks) == (0 if sure == SURE_OF_NOTHING else pytest.approx(24, abs=24))
+    said = engine.drafter
+    assert said is not None
+    assert (said.name, said.sure) == ("dflash" if shuffle is None else "shuffled dflash", sure)
+
+
+@pytest.mark.parametrize(("least", "proposes"), [(SURE_OF_ALL, 3), (SURE_OF_NOTHING, 0)])
+def test_it_rests_longer_each_time_it_fails_and_for_eight_blocks_at_most(
+    least: float, proposes: int, tmp_path: Path
+) -> None:
+    draft, _ = begun(tmp_path, least)
+    asked = []
+    for block in range(40):
+        before = draft.counters.proposals
+        drafts = draft.propose(50, 3)
+        if draft.counters.proposals > before:
+            asked.append(block)
+            assert len(drafts) == proposes
+        else:
+            assert drafts == []
+        draft.extend([50], features(1, block))
+    assert asked == [0, 2, 5, 10, 19, 28, 37]
+
+
+def test_it_goes_on_while_its_first_draft_is_right(tmp_path: Path) -> None:
+    draft, _ = begun(tmp_path, SURE_OF_ALL)
+    draft.propose(50, 3)
+    draft.extend([50], features(1, 0))
+    assert draft.propose(51, 3) == []
+    draft.extend([51], features(1, 1))
+    for block in range(3):
+        drafts = draft.propose(52, 3)
+        assert len(drafts) == 3
+        draft.extend([52, drafts[0]], features(2, block))
+
+
+def test_it_proposes_the_leading_drafts_of_the_one_inside(tmp_path: Path) -> None:
+    draft, dflash = begun(tmp_path, 0.001)
+    alone = dflash.begin()
+    alone.extend([1, 2, 3, 4], features(4, 1))
+    drafts = draft.propose(50, 7)
+    assert drafts == alone.propose(50, 7)[: len(drafts)]
+    assert drafts == alone.propose_sure(50, 7, 0.001)
+    assert draft.nbytes == alone.nbytes
+
+
+def test_no_room_is_no_failure(tmp_path: Path) -> None:
+    draft, _ = begun(tmp_path, SURE_OF_NOTHING)
+    assert draft.propose(50, 0) == []
+    draft.extend([50], features(1, 0))
+    draft.propose(51, 3)
+    assert draft.counters.proposals == 1
