@@ -104,7 +104,10 @@ class GgufFile:
 
     def _value(self, key: str, kind: type) -> Any:
         field = self._fields.get(key)
-        value = None if field is None else field.contents()
+        try:
+            value = None if field is None else field.contents()
+        except (ValueError, IndexError, KeyError) as error:  # a text that is no UTF-8, a list cut short
+            raise ModelError(f"{self.path.name}: metadata {key}: not readable: {error}") from error
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise ModelError(f"{self.path.name}: metadata {key}: missing or no {kind.__name__}")
         return value

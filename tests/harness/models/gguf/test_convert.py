@@ -105,12 +105,24 @@ def test_a_file_that_is_no_gguf_is_refused(tmp_path: Path, data: bytes) -> None:
         GgufFile(tmp_path / "x.gguf")
 
 
-def test_an_unknown_architecture_is_refused(tmp_path: Path) -> None:
-    writer = gguf.GGUFWriter(tmp_path / "x.gguf", "mamba")
+def header_of(path: Path, architecture: str) -> None:
+    """A GGUF file of no tensors."""
+    writer = gguf.GGUFWriter(path, architecture)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def test_a_text_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
+    header_of(tmp_path / "x.gguf", "llama")
+    (tmp_path / "x.gguf").write_bytes((tmp_path / "x.gguf").read_bytes().replace(b"llama", b"ll\xf2ma"))
+    with pytest.raises(ModelError, match=r"x\.gguf: metadata general\.architecture: not readable: 'utf-8'"):
+        convert(tmp_path / "x.gguf", tmp_path, lambda count: None)
+
+
+def test_an_unknown_architecture_is_refused(tmp_path: Path) -> None:
+    header_of(tmp_path / "x.gguf", "mamba")
     with pytest.raises(ModelError, match=r"architecture 'mamba' is not supported, only gemma3, llama"):
         convert(tmp_path / "x.gguf", tmp_path, lambda count: None)
 
