@@ -42,14 +42,19 @@ class DrafterKind:
     runtime: str = "mlx"
 
 
-LONGEST_REST = 8
+LONGEST_REST = 16
 """Blocks without drafts that a drafter rests for at most."""
 
 
 def rest_after(failures: int) -> int:
     """For how many blocks a drafter that is told to be `sure` proposes nothing, after so many proposals in a row that
-    were empty or wrong from the first draft on: 1, 2, 4, then 8."""
-    return min(2 ** (min(failures, LONGEST_REST) - 1), LONGEST_REST) if failures else 0
+    were empty or wrong from the first draft on: 0 after one, then 1, 2, 4, 8 and 16 each time.
+
+    Chosen of five such rows, together with a chance of 0.2, on 15 streams of SmolLM2 that no preset asks for, 9 of them
+    of modules that its drafter never saw: by the costs of blocks in committed evidence, 0.967 plain steps a step there
+    (0.960 in the worst stream; 0.615 uncut) and 2.33 on its own templates (2.29 uncut).
+    """
+    return min(2 ** min(failures - 2, LONGEST_REST), LONGEST_REST) if failures > 1 else 0
 
 
 @dataclass(frozen=True)

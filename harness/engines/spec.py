@@ -159,7 +159,7 @@ class DrafterSpec(Record):
         gt=0,
         lt=1,
         description="Of kind dflash: propose only the leading drafts that are right together by this chance, by the "
-        "drafter itself, and rest for 1, 2, 4, then 8 blocks where it is unsure or wrong",
+        "drafter itself, and rest for 1, 2, 4, 8, then 16 blocks where it is unsure or wrong again",
     )
     shuffle_seed: int | None = Field(None, ge=0, description="Makes a negative control of the drafter")
 

@@ -28,7 +28,7 @@ ACCEPT_LEN_ROUNDING = Threshold(
     title="Blocks that do not add up to the stream",
     catches="Blocks, drafted, accepted and committed tokens, mean accept length and emitted tokens that contradict "
     "each other; a block commits what it accepted plus one, and a drafter that is told to be sure rests for 1, 2, 4, "
-    "then 8 blocks after a proposal that was empty or wrong from the first draft on.",
+    "8, then 16 blocks after a second proposal in a row that was empty or wrong from the first draft on.",
     why="Accept lengths are quoted as speed-ups; blocks that counted loop turns made a dead drafter look alive.",
     fix="Count drafts, accepted and committed tokens in the verify step, and keep the counts of every block.",
     example=Example(

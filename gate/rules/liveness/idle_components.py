@@ -35,7 +35,8 @@ def fused_never_ran(view: ReportView) -> Iterator[Finding]:
 @evidence_rule(
     "PROPOSER_NEVER_RAN",
     title="Blocks without a draft",
-    catches="An arm with blocks in which nothing was drafted, or whose drafter took no time.",
+    catches="An arm with blocks in which nothing was drafted, or whose drafter took no time. A drafter that is told to "
+    "be sure may doubt all, but it takes time to.",
     why="64 blocks of size 1 are 64 plain steps; counted as blocks they make a dead drafter look alive.",
     fix="Load a drafter that proposes; a step without a proposal counts as a block with 0 drafted tokens.",
     example=Example(bad="64 blocks, 0 drafts", good="64 blocks, 448 drafts"),
@@ -46,7 +47,9 @@ def proposer_never_ran(view: ReportView) -> Iterator[Finding]:
         said = [row.speculation for row in arm.measurements if row.speculation is not None]
         if not said or not any(block_count(row) for row in arm.measurements):
             continue
-        if all(did_draft(row) is False for row in arm.measurements if row.speculation is not None):
+        may_doubt_all = arm.drafter is not None and arm.drafter.sure is not None
+        drafted = any(did_draft(row) is not False for row in arm.measurements if row.speculation is not None)
+        if not drafted and not may_doubt_all:
             yield _idle(arm, "speculation.drafted", "drafted tokens", "at least 1")
         elif not view.imported:
             seconds = [one.draft_s for one in said if one.draft_s is not None]

@@ -1,7 +1,7 @@
 """A trained drafter that proposes only what it is sure of, and rests where it was unsure or wrong.
 
 A rejected block costs a forward of the drafter, and one of the verifier that reads several tokens for one. A drafter
-that is blind to a text would pay that at every token. This one pays it at one in nine (`reports.drafters.rest_after`).
+that is blind to a text would pay that at every token. This one pays it at one in 17 (`reports.drafters.rest_after`).
 """
 
 from collections.abc import Sequence

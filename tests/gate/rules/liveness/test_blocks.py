@@ -165,12 +165,13 @@ def rested(drafted, accepted=(0,) * 24):
 
 
 def test_a_drafter_that_is_told_to_be_sure_rests_where_it_failed():
-    assert not rested([7, 0, 7, 0, 0, 7, 0, 0, 0, 0, 7])
-    assert not rested([0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 3]), "an empty proposal is a failure, too"
-    assert not rested([7, 7, 7, 0], (3, 1, 0, 0)), "it goes on while its first draft is right"
-    assert rested([7, 7]) == ["rounds.1.drafted"]
-    assert rested([7, 0, 7, 0, 7]) == ["rounds.4.drafted"]
-    assert rested([7, 0, 7, 7], (1, 0, 0, 0)) == ["rounds.2.drafted"], "an empty one, then a rest of one"
+    assert not rested([7, 7, 0, 7, 0, 0, 7, 0, 0, 0, 0, 7])
+    assert not rested([0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 3]), "an empty proposal is a failure, too"
+    assert not rested([7, 7, 7, 7, 0], (3, 1, 0, 0, 0)), "it goes on while its first draft is right"
+    assert rested([7, 7, 7]) == ["rounds.2.drafted"]
+    assert rested([7, 7, 0, 7, 0, 7]) == ["rounds.5.drafted"]
+    assert rested([0, 0, 0, 0, 7]) == ["rounds.4.drafted"], "two were empty, one rested, one was empty, two rest"
+    assert not rested([7, 0, 7, 7], (1, 0, 1, 0)), "one failure is none"
 
 
 def test_a_drafter_that_is_told_to_be_sure_may_vary_and_has_no_acceptance_to_claim():

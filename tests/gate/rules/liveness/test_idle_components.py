@@ -43,6 +43,20 @@ def test_what_drafts_in_no_time_did_not_run():
         ]
 
 
+def test_a_drafter_that_is_told_to_be_sure_may_doubt_all_but_it_takes_time():
+    def doubting(seconds):
+        def edit(row):
+            rounds = tuple(one.replace(drafted=0, accepted=0) for one in row.speculation.rounds)
+            said = row.speculation.replace(rounds=rounds, drafted=0, accepted=0, draft_s=seconds)
+            return row.replace(speculation=said)
+
+        report = edit_rows(DFLASH, "fused_dflash", edit)
+        return edit_arm(report, "fused_dflash", lambda arm: arm.replace(drafter=arm.drafter.replace(sure=0.3)))
+
+    assert not ask("PROPOSER_NEVER_RAN", doubting(0.1))
+    assert [finding.field for finding in ask("PROPOSER_NEVER_RAN", doubting(0.0))] == ["speculation.draft_s"]
+
+
 def test_drafting_does_not_hide_that_nothing_was_restored():
     assert ask("FTHETA_NOT_RUN", projection_idle(CODE))
 

@@ -53,12 +53,12 @@ def test_it_is_lossless(make: object, name: str, sure: float, shuffle: int | Non
 
 
 @pytest.mark.parametrize(("least", "proposes"), [(SURE_OF_ALL, 3), (SURE_OF_NOTHING, 0)])
-def test_it_rests_longer_each_time_it_fails_and_for_eight_blocks_at_most(
+def test_it_rests_longer_each_time_it_fails_and_for_sixteen_blocks_at_most(
     least: float, proposes: int, tmp_path: Path
 ) -> None:
     draft, _ = begun(tmp_path, least)
     asked = []
-    for block in range(40):
+    for block in range(75):
         before = draft.counters.proposals
         drafts = draft.propose(50, 3)
         if draft.counters.proposals > before:
@@ -67,15 +67,16 @@ def test_it_rests_longer_each_time_it_fails_and_for_eight_blocks_at_most(
         else:
             assert drafts == []
         draft.extend([50], features(1, block))
-    assert asked == [0, 2, 5, 10, 19, 28, 37]
+    assert asked == [0, 1, 3, 6, 11, 20, 37, 54, 71]
 
 
 def test_it_goes_on_while_its_first_draft_is_right(tmp_path: Path) -> None:
     draft, _ = begun(tmp_path, SURE_OF_ALL)
-    draft.propose(50, 3)
-    draft.extend([50], features(1, 0))
+    for block in range(2):
+        assert len(draft.propose(50, 3)) == 3
+        draft.extend([50], features(1, block))
     assert draft.propose(51, 3) == []
-    draft.extend([51], features(1, 1))
+    draft.extend([51], features(1, 2))
     for block in range(3):
         drafts = draft.propose(52, 3)
         assert len(drafts) == 3
@@ -94,7 +95,10 @@ def test_it_proposes_the_leading_drafts_of_the_one_inside(tmp_path: Path) -> Non
 
 def test_no_room_is_no_failure(tmp_path: Path) -> None:
     draft, _ = begun(tmp_path, SURE_OF_NOTHING)
-    assert draft.propose(50, 0) == []
-    draft.extend([50], features(1, 0))
-    draft.propose(51, 3)
-    assert draft.counters.proposals == 1
+    for block in range(2):
+        assert draft.propose(50, 0) == []
+        draft.extend([50], features(1, block))
+    for block in range(2):
+        draft.propose(51, 3)
+        draft.extend([51], features(1, block))
+    assert draft.counters.proposals == 2
