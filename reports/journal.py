@@ -20,7 +20,8 @@ from reports.records.measurement import AuditedStream, Measurement, Pause
 from reports.records.plan import Resume
 from reports.records.provenance import MachineReading
 from reports.records.record import Name, Record
-from reports.report import Report, describe_invalid
+from reports.report import Report
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import MAX_BYTES
 from reports.untrusted.strict_json import MAX_VALUES, StrictJsonError, parse, values_in
 

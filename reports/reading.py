@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import get_args
@@ -23,10 +22,11 @@ from reports.report import (
     Kind,
     Report,
     ReportError,
-    describe_invalid,
     validate_document,
 )
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import SUFFIXES, UNFINISHED_SUFFIX, RefusedFileError, find_files, read_bounded
+from reports.untrusted.nearest import nearest
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import Json, JsonDocument, StrictJsonError, parse_foreign_numbers
 
@@ -254,8 +254,8 @@ def _kind_problem(kind: Json) -> str | None:
         return None
     if kind is None:
         return "kind: missing"
-    near = get_close_matches(kind[:80], (*KINDS, *FOREIGN_KINDS), n=1) if isinstance(kind, str) else []
-    hint = f"; did you mean '{near[0]}'?" if near else f"; known kinds: {', '.join(KINDS)}"
+    near = nearest(kind, (*KINDS, *FOREIGN_KINDS)) if isinstance(kind, str) else None
+    hint = f"; did you mean {near!r}?" if near is not None else f"; known kinds: {', '.join(KINDS)}"
     return f"kind: {one_line(repr(kind), 80)} is unknown{hint}"
 
 
@@ -265,7 +265,7 @@ def _looks_like_report(value: dict[str, Json]) -> bool:
     keys = {_NAME_NOISE.sub("", key.lower()) for key in value if len(key) < 80}
     if len(keys & _TELL_TALE_KEYS) + (isinstance(kind, str) and kind in KINDS) > 1:
         return True
-    return isinstance(kind, str) and bool(get_close_matches(kind[:80], FOREIGN_KINDS, n=1, cutoff=0.8))
+    return isinstance(kind, str) and nearest(kind, FOREIGN_KINDS, cutoff=0.8) is not None
 
 
 def _text(value: Json) -> str | None:

@@ -22,8 +22,8 @@ from reports.records.plan import PlanInfo, PresetInfo, WorkloadInfo
 from reports.records.provenance import MachineReading, Provenance, RunLedger
 from reports.records.record import Digest, Name, Record
 from reports.records.verdict import GateBlock
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
-from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import BYTE_ORDER_MARK, Json, StrictJsonError, parse
 
 SCHEMA_VERSION: Literal[2] = 2
@@ -132,14 +132,6 @@ def validate_document(document: Json, data: bytes) -> Report:
     if isinstance(document, dict):
         document.clear()  # a hostile one and its records would not fit into memory together
     return Report.model_validate_json(text)
-
-
-def describe_invalid(error: ValidationError) -> str:
-    """The first fault of a validation as `field: what is wrong`, with the number of others."""
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
-    field = ".".join(str(part) for part in faults[0]["loc"]) or "document"
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return one_line(f"{field}: {faults[0]['msg']}") + more
 
 
 def report_bytes(report: Report) -> bytes:

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field, ValidationError, model_validator
 
 from reports.records.record import Digest, Name, Record
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
 
@@ -81,7 +81,7 @@ def load_retractions(path: Path) -> Retractions:
     try:
         return Retractions(path, _File.model_validate(tomllib.loads(data.decode("utf-8"))).retraction)
     except ValidationError as error:
-        raise RetractionsError(f"{shown(path)}: {one_line(describe_invalid(error))}; correct the entry") from error
+        raise RetractionsError(f"{shown(path)}: {describe_invalid(error, _File)}; correct the entry") from error
     except (RecursionError, ValueError) as error:
         raise RetractionsError(f"{shown(path)}: not TOML in UTF-8: {one_line(str(error))}") from error
 

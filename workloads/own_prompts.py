@@ -17,8 +17,9 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 from reports.records.constants import OWN
 from reports.records.plan import Texts
 from reports.records.record import Digest, Record, digest_of
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
+from reports.untrusted.number_of import number_of
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import BYTE_ORDER_MARK, StrictJsonError, parse
 from workloads.base import Prompt, PromptStyle, Tokenizer, Turn
@@ -97,7 +98,9 @@ class OwnPrompts:
         """
         found = self._lines
         if len(found) < self.samples:
-            raise ValueError(f"{self.file}: {len(found)} prompts, fewer than samples {self.samples}; use --samples")
+            raise ValueError(
+                f"{self.file}: {number_of(len(found), 'prompt')}, fewer than samples {self.samples}; use --samples"
+            )
 
     def prompts(self, tokenizer: Tokenizer) -> tuple[Prompt, ...]:
         """One prompt a sample, in the order of the file.
@@ -135,7 +138,9 @@ class OwnPrompts:
         rows = self._data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
         filled = [(number, row) for number, row in enumerate(rows, start=1) if row.strip()]
         if not 0 < len(filled) <= MAX_PROMPTS:
-            raise ValueError(f"{self.file}: {len(filled)} lines; a file holds 1 to {MAX_PROMPTS} prompts, one a line")
+            raise ValueError(
+                f"{self.file}: {number_of(len(filled), 'line')}; a file holds 1 to {MAX_PROMPTS} prompts, one a line"
+            )
         found = [(number, self._line(number, row)) for number, row in filled]
         self._check_alike(found)
         return found
@@ -147,7 +152,7 @@ class OwnPrompts:
         except StrictJsonError as error:
             raise ValueError(f"{self.file} line {number}: {error}") from error
         except ValidationError as error:
-            raise ValueError(f"{self.file} line {number}: {describe_invalid(error)}") from error
+            raise ValueError(f"{self.file} line {number}: {describe_invalid(error, OwnPrompt)}") from error
 
     def _check_alike(self, found: list[tuple[int, OwnPrompt]]) -> None:
         """No prompt twice; all with an answer or none, all text or all messages."""

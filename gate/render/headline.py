@@ -7,6 +7,7 @@ from gate.judging.reasons import Reason
 from gate.judging.rule_set import find_rule
 from gate.rulebook.claim_kinds import CLAIM_KINDS
 from reports.records.claims import AcceptanceClaim, BaseClaim, KvQuantClaim, RatioClaim, RecallClaim, ReplayClaim
+from reports.untrusted.number_of import number_of
 from reports.untrusted.one_line import one_line
 
 _LIMIT = 1000
@@ -79,12 +80,6 @@ def _basis(claim: RatioClaim) -> list[str]:
     if claim.ratios is not None and claim.ratios > 1:
         parts.append(f"one of {claim.ratios} ratios of this run")
     return parts
-
-
-def number_of(count: int | None, what: str) -> str:
-    """`1 prompt`, `6 prompts`, `2 processes`."""
-    plural = "" if count == 1 else "es" if what.endswith("s") else "s"
-    return f"{count} {what}{plural}"
 
 
 def withheld_line(claim: JudgedClaim) -> str:

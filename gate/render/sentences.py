@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from gate.judging.judge import Headline
 from gate.judging.judged_file import JudgedFile
-from gate.render.headline import number_of, three_digits
+from gate.render.headline import three_digits
 from gate.rulebook.rule import REPLAY
 from reports.records.claims import AcceptanceClaim, BaseClaim, RatioClaim, RecallClaim, ReplayClaim
+from reports.untrusted.number_of import number_of
 from reports.untrusted.one_line import one_line
 
 LIMIT = 1000

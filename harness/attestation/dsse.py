@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from harness.attestation.errors import AttestationError
 from reports.records.record import Record
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.strict_json import StrictJsonError, parse
 

@@ -9,7 +9,7 @@ from harness.attestation.errors import AttestationError
 from reports.records.claims import Status
 from reports.records.record import Count, Digest, Name, Record
 from reports.records.verdict import Verdict
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.strict_json import StrictJsonError, parse
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"

@@ -13,6 +13,7 @@ from harness.bridge.names import RequestName, check_nonce, check_ref, check_remo
 from harness.bridge.results import record_bytes
 from harness.bridge.task import first_difference, task_named
 from harness.bridge.trees import commit_files, entry_at
+from reports.untrusted.number_of import number_of
 
 ASKED = "refs/k3-bridge/asked/"
 """Where the asker's clone keeps the commits of its own requests, so that it knows an answer to another one."""
@@ -91,8 +92,8 @@ def _base(repository: Repository, ref: str | None) -> str:
         changed = repository.text("status", "--porcelain", "--", *FOLDERS).splitlines()
         if changed:
             raise CannotRunError(
-                f"{len(changed)} files differ from HEAD ({changed[0][3:]} is the first), and would not be run: commit "
-                "them, or name the commit to be run with --ref"
+                f"not as in HEAD: {number_of(len(changed), 'file')} ({changed[0][3:]} is the first), and would not be run: "
+                "commit them, or name the commit to be run with --ref"
             )
     if entry_at(repository, commit, MANIFEST) is not None:
         raise CannotRunError(f"{commit[:12]}: is a request itself: name the commit that it stands on with --ref")

@@ -7,7 +7,7 @@ from pydantic import Field, ValidationError
 from harness.bridge.names import COMMIT, NONCE, PRESET
 from harness.plans.preset import BasePreset, ParityPreset, TimedPreset
 from reports.records.record import Count, Digest, Record
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.strict_json import StrictJsonError, parse
 
 MANIFEST = ".k3-bridge/request.json"
@@ -73,7 +73,7 @@ def overrides_of(settings: list[str]) -> Overrides:
         return Overrides.model_validate(document)
     except ValidationError as error:
         keys = ", ".join(Overrides.model_fields)
-        raise RequestError(f"--set {describe_invalid(error)}; a request can change {keys}") from error
+        raise RequestError(f"--set {describe_invalid(error, Overrides)}; a request can change {keys}") from error
 
 
 def parse_request(data: bytes) -> Request:
@@ -98,7 +98,7 @@ def parse_request(data: bytes) -> Request:
     try:
         return Request.model_validate(document.value)
     except ValidationError as error:
-        raise RequestError(f"{MANIFEST}: {describe_invalid(error)}") from error
+        raise RequestError(f"{MANIFEST}: {describe_invalid(error, Request)}") from error
 
 
 def _whole(value: str) -> object:

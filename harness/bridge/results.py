@@ -11,7 +11,7 @@ from harness.bridge.trees import FILE, entry_at, read_blob, size_of
 from reports.records.provenance import Host
 from reports.records.record import Bytes, Count, Digest, Name, Record
 from reports.records.verdict import Verdict
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.strict_json import StrictJsonError, parse
 
 CLAIM, RESULT_FOLDER = ".k3-bridge/claim.json", ".k3-bridge/result/"

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from harness.base.errors import CannotRunError
 from reports.records.conduct.platform_tests import FileCoverage, PlatformTests, TestCase
 from reports.records.record import digest_of
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import StrictJsonError, parse

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from harness.base.errors import UsageError
-from harness.base.nearest import nearest
+from reports.untrusted.nearest import nearest
 
 DEFAULT_GROUP = 64
 _SETTINGS = re.compile(r"(?:-?(?P<bits>\d{1,2}))?(?:-g(?P<group>\d{1,4}))?")

@@ -9,11 +9,11 @@ import importlib
 from typing import cast
 
 from harness.base.errors import EngineError, UsageError
-from harness.base.nearest import unknown
 from harness.engines.base import Engine, LoadedVerifier
 from harness.engines.spec import EngineSettings, foreign_to, misfit
 from reports.engines import ENGINES, HTTP, MLX, ORACLE, REMOTE, Backend, built_by, register, registered
 from reports.plugins.entry_points import PluginError, attribute_at
+from reports.untrusted.nearest import unknown
 
 __all__ = ["build", "engine_class", "http_engine", "register", "registered", "remote_engine"]
 

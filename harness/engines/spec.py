@@ -6,13 +6,13 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from harness.base.nearest import unknown
 from reports.drafters import DRAFTERS, Bits, DrafterKind
 from reports.engines import ENGINES, REMOTE, Backend, EngineKind
 from reports.plugins.vocabulary import Vocabulary
 from reports.records.kv_memory import LayerKind
 from reports.records.record import Record
 from reports.restorations import RESTORATIONS, RestorationMode
+from reports.untrusted.nearest import unknown
 
 ModelName = Annotated[str, Field(min_length=1, max_length=500)]
 """A name of `k3 models list`, a folder, `${ENV:VARIABLE}` or a hub id."""

@@ -21,7 +21,7 @@ from harness.models.folder.safetensors_file import TensorEntry, read_header
 from harness.models.folder.weights import F_THETA_WEIGHTS
 from reports.records.recipe import Recipe
 from reports.records.record import Count, Digest, Name, Record
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 
 MODEL_TYPE = "k3_f_theta"
 CONFIG_TEXT = json.dumps({"architectures": ["FTheta"], "model_type": MODEL_TYPE}, indent=2) + "\n"

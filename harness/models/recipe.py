@@ -10,7 +10,7 @@ from harness.base.errors import ModelError
 from harness.models.f_theta_folder import MANIFEST, MANIFEST_LIMIT
 from harness.models.folder.files import read_file
 from reports.records.recipe import Recipe
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.strict_json import StrictJsonError, parse
 
 

@@ -9,8 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from harness.base.errors import ModelError
-from harness.base.nearest import nearest
 from reports.records.record import Bytes, Digest, Name, Record
+from reports.untrusted.faults import describe_invalid
+from reports.untrusted.nearest import nearest, path_meant
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 REGISTRY_FILE = Path(__file__).with_name("registry.toml")
@@ -141,9 +142,7 @@ def parse_registry(text: str, origin: str) -> Registry:
     except (tomllib.TOMLDecodeError, TypeError) as error:
         raise ModelError(f"{origin}: not a registry in TOML: {error}") from error
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = ".".join(str(part) for part in fault["loc"])
-        raise ModelError(f"{origin}: {field}: {fault['msg']}") from error
+        raise ModelError(f"{origin}: {describe_invalid(error, Registry)}") from error
 
 
 def registry() -> Registry:
@@ -175,6 +174,7 @@ def entry(name: str) -> ModelEntry:
 def unknown_model(name: str, known: tuple[str, ...]) -> str:
     """The message for a name nobody knows, with the nearest known one."""
     near = nearest(name, known)
-    hint = f"did you mean {near}? " if near else ""
+    path = path_meant(Path(name)).removeprefix("; ")
+    hint = path or (f"did you mean {near}?" if near else "see `k3 models list`")
     shown = name if len(name) <= 100 else name[:100] + "..."
-    return f"{shown!r} is no known model, model folder or hub id: {hint}see `k3 models list`"
+    return f"{shown!r} is no known model, model folder or hub id: {hint}"

@@ -23,6 +23,7 @@ from harness.models.registry import (
     unknown_model,
 )
 from reports.records.record import Digest, Name, Record
+from reports.untrusted.nearest import path_meant
 from reports.untrusted.one_line import one_line
 
 RECORD = "k3.json"
@@ -110,7 +111,7 @@ def locate(name_or_path: str) -> Located:
     if _HUB_ID.fullmatch(name_or_path):
         return _locate_hub(name_or_path, HubSource(kind="hub", repository=name_or_path), None)
     if os.sep in name_or_path:
-        raise ModelError(f"{name_or_path}: no such model folder")
+        raise ModelError(f"{name_or_path}: no such model folder{path_meant(Path(name_or_path))}")
     raise ModelError(unknown_model(name_or_path, tuple(registry().models)))
 
 

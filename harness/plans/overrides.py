@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from harness.base.errors import UsageError
-from harness.base.nearest import nearest
 from harness.plans.preset import ArmSpec
 from reports.records.constants import FIXED_SETTINGS
 from reports.records.record import Record
+from reports.untrusted.nearest import nearest
 
 
 def apply(document: dict[str, Any], kind: type[Record], override: str) -> None:
@@ -32,9 +32,8 @@ def apply(document: dict[str, Any], kind: type[Record], override: str) -> None:
     fixed = (*FIXED_SETTINGS, "arms")
     known = [name for name in record.model_fields if name not in fixed and not _inner(record, name)]
     if len(parts) != 1 or parts[0] not in known:
-        raise UsageError(
-            f"--set {override!r}: no such key{_hint(key.strip(), kind, prefix)}; keys: {_listed(record, prefix)}"
-        )
+        hint = _hint(key.strip(), kind, prefix) or f"; the keys are {_listed(record, prefix)}"
+        raise UsageError(f"--set {override!r}: no such key{hint}")
     target[parts[0]] = _value(text.strip())
 
 
@@ -80,8 +79,8 @@ def _arm(document: dict[str, Any], parts: list[str], override: str) -> dict[str,
     arms = {str(arm["name"]): arm for arm in document["arms"]}
     given = parts[1] if len(parts) > 1 else ""
     if len(parts) < 3 or given not in arms:
-        hint = did_you_mean(given, list(arms))
-        raise UsageError(f"--set {override!r}: no arm named {given!r}{hint}; write arms.NAME.FIELD=value")
+        hint = did_you_mean(given, list(arms)) or f"; the arms are {', '.join(arms)}"
+        raise UsageError(f"--set {override!r}: no arm named {given!r}{hint}")
     found: dict[str, Any] = arms[given]
     return found
 

@@ -6,13 +6,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from harness.base.nearest import unknown
 from harness.engines.spec import DrafterSpec, Dtype, EngineName, HttpSpec, ModelName, RemoteSpec, RestorationSpec
 from reports.drafters import DFLASH, DFLASH_TORCH, DRAFTERS, PYTHON, RECORDED, loaded_by
 from reports.engines import HTTP, TORCH, Backend, built_by
 from reports.plugins.entry_points import Group, Plugin, PluginError, find, of_group
 from reports.records.plan import MOST_PROCESSES, Stopping
 from reports.records.record import Record
+from reports.untrusted.nearest import unknown
 from workloads.documents import Part
 from workloads.niah_prose import Asked
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from reports.untrusted.faults import fault_words
 from reports.untrusted.one_line import one_line
 
 _TABLES = ("workload", "drafter", "candidate", "reference")
@@ -16,24 +17,24 @@ _FLAGS = {"drafter.model": "--drafter-model", "drafter.kind": "--drafter", "refe
 Place = tuple[int | str, ...]
 
 
-def in_keys(error: ValidationError, document: Mapping[str, Any]) -> str:
+def in_keys(error: ValidationError, document: Mapping[str, Any], model: type[BaseModel]) -> str:
     """The first fault as `key: what is wrong`, with an arm under its name, and the number of others."""
-    return _told(error, lambda place, _: _key(place, document))
+    return _told(error, lambda place, _: _key(place, document), model)
 
 
 def in_flags(error: ValidationError) -> str:
     """The same with the flag and its value; a flag that is used for several arms is one fault."""
-    return _told(error, _flag)
+    return _told(error, _flag, None)
 
 
-def _told(error: ValidationError, name: Callable[[Place, object], str]) -> str:
+def _told(error: ValidationError, name: Callable[[Place, object], str], model: type[BaseModel] | None) -> str:
     faults: dict[str, str] = {}
-    found = error.errors(include_url=False, include_context=False)
+    found = error.errors(include_url=False)
     for fault in found:
         within = [other["loc"] for other in found if len(other["loc"]) > len(fault["loc"])]
         if fault["loc"] and any(place[: len(fault["loc"])] == fault["loc"] for place in within):
             continue  # a list whose items were refused is then called too short
-        faults.setdefault(name(fault["loc"], fault["input"]), fault["msg"].removeprefix("Value error, "))
+        faults.setdefault(name(fault["loc"], fault["input"]), fault_words(fault, model))
     first, message = next(iter(faults.items()))
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return one_line(f"{first}: {message}" if first else message) + more
@@ -44,7 +45,7 @@ def _key(place: Place, document: Mapping[str, Any]) -> str:
     if len(parts) > 1 and parts[0] == "arms" and isinstance(parts[1], int):
         arm = document["arms"][parts[1]]
         parts[1] = str(arm["name"]) if isinstance(arm, Mapping) and "name" in arm else parts[1]
-    return ".".join(map(str, parts)) or "document"
+    return ".".join(map(str, parts))
 
 
 def _flag(place: Place, value: object) -> str:

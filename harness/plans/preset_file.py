@@ -87,7 +87,8 @@ def read_preset(name: str) -> bytes:
     if is_path(name):
         return read_own("preset", name)
     if name not in preset_names():
-        raise UsageError(f"no preset named {name!r}{did_you_mean(name, preset_names())}; `k3 presets list` shows all")
+        hint = did_you_mean(name, preset_names()) or "; `k3 presets list` shows all"
+        raise UsageError(f"no preset named {name!r}{hint}")
     return resources.files("presets").joinpath(f"{name}.toml").read_bytes()
 
 
@@ -139,10 +140,11 @@ def validate_preset(document: dict[str, Any], name: str) -> BasePreset:
     Raises:
         UsageError: naming the field and what is wrong with it.
     """
+    kind = _kind_of(document, name)
     try:
-        return _kind_of(document, name).model_validate(_frozen(document))
+        return kind.model_validate(_frozen(document))
     except ValidationError as error:
-        raise UsageError(f"preset {name}: {in_keys(error, document)}") from error
+        raise UsageError(f"preset {name}: {in_keys(error, document, kind)}") from error
 
 
 def _kind_of(document: dict[str, Any], name: str) -> type[BasePreset]:

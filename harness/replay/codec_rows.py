@@ -10,6 +10,7 @@ from harness.runs.loaded.loading import load_models
 from reports.records.codec_rows import CodecSample, OracleSample
 from reports.replays.draw import Drawn
 from reports.replays.population import ORACLE
+from reports.untrusted.number_of import number_of
 
 
 def run_again(plan: Plan, drawn: DrawnRows, progress: Progress) -> Again:
@@ -23,7 +24,7 @@ def run_again(plan: Plan, drawn: DrawnRows, progress: Progress) -> Again:
         by_sample.setdefault(original.sample, []).append(one)
     outcomes: dict[Drawn, Outcome] = {}
     for sample, rows in by_sample.items():
-        progress(len(outcomes), len(drawn), f"sample {sample}, {len(rows)} rows")
+        progress(len(outcomes), len(drawn), f"sample {sample}, {number_of(len(rows), 'row')}")
         outcomes |= _sample(prepared, sample, rows)
     return Again(prepared.skeleton, outcomes)
 

@@ -10,6 +10,7 @@ from harness.runs.new_report import new_report
 from reports.records.conduct.replay import ParityPrompt
 from reports.records.plan import PlanInfo
 from reports.replays.draw import Drawn
+from reports.untrusted.number_of import number_of
 
 
 def run_again(plan: Plan, drawn: DrawnRows, progress: Progress) -> Again:
@@ -32,7 +33,7 @@ def run_again(plan: Plan, drawn: DrawnRows, progress: Progress) -> Again:
     result = loaded.parity(
         preset,
         [prompts[sample].tokens for sample in asked],
-        lambda done: progress(done, len(drawn), f"{done * preset.blocks} blocks compared"),
+        lambda done: progress(done, len(drawn), f"{number_of(done * preset.blocks, 'block')} compared"),
     )
     for number, (sample, one) in enumerate(asked.items()):
         blocks = tuple(block.replace(sample=sample) for block in result.blocks if block.sample == number)

@@ -6,7 +6,7 @@ from pathlib import Path
 from harness.base.errors import CannotRunError
 from harness.plans.preset import Device
 from reports.engines import Backend
-from reports.reading import Evidence
+from reports.reading import Evidence, Unreadable
 from reports.replays.population import REPLAYED_KINDS, population
 from reports.report import Report
 
@@ -39,6 +39,8 @@ def replayable(evidence: Evidence) -> Report:
     """
     report, where = evidence.outcome, evidence.path
     if not isinstance(report, Report):
+        if isinstance(report, Unreadable):
+            raise CannotRunError(f"{where}: {report.message}")
         raise CannotRunError(f"{where}: is no report of schema 2 (`k3 gate check` says why); only such are replayed")
     if report.imported is not None:
         raise CannotRunError(f"{where}: was imported from another tool's file; only what K3 measured is replayed")

@@ -10,11 +10,11 @@ from typing import Annotated, Self
 from pydantic import Field, ValidationError, model_validator
 
 from harness.base.errors import UsageError
-from harness.base.nearest import unknown
 from harness.plans.preset_file import is_path, read_own
 from harness.review.step import DoctorStep, GateStep, PresetStep, ResultsStep, SmokeStep, TestsStep, VerifyStep
 from reports.records.record import Record
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
+from reports.untrusted.nearest import unknown
 from reports.untrusted.one_line import one_line
 
 Step = DoctorStep | TestsStep | ResultsStep | SmokeStep | VerifyStep | GateStep | PresetStep
@@ -79,7 +79,7 @@ def load_suite(name: str) -> Suite:
         # Through JSON, since strict records take a list for a tuple only there.
         return Suite.model_validate_json(json.dumps(tomllib.loads(data.decode())))
     except ValidationError as error:
-        raise UsageError(f"suite {name}: {describe_invalid(error)}") from error
+        raise UsageError(f"suite {name}: {describe_invalid(error, Suite)}") from error
     except (ValueError, TypeError, RecursionError) as error:
         raise UsageError(f"suite {name}: no TOML of a suite: {one_line(str(error))}") from error
 

@@ -22,6 +22,7 @@ from reports.journal import MeasuredSample
 from reports.records.codec_rows import ArmSample, CodecArm, CodecSample, KvQuantResult, RefusedArm
 from reports.records.plan import PlanInfo
 from reports.report import Report
+from reports.untrusted.number_of import number_of
 from workloads.base import Prompt, StopPolicy
 from workloads.codec_prompts import shared_prefix
 
@@ -84,7 +85,7 @@ def run_preset(plan: CodecPlan, out: Path, progress: Progress) -> Report:
     names = [arm.name for arm in prepared.arms.described]
     with Journal.open(prepared.skeleton, out) as journal, watching() as watch:
         for sample in range(_done(journal), preset.samples):
-            progress(sample, preset.samples, f"sample {sample}, {len(names)} arms")
+            progress(sample, preset.samples, f"sample {sample}, {number_of(len(names), 'arm')}")
             watch.measure(
                 partial(prepared.measure, sample, names),
                 lambda entry, pause: journal.append(entry.replace(pause=pause)),

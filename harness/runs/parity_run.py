@@ -13,6 +13,7 @@ from harness.runs.loaded.loading import load_models
 from harness.runs.new_report import new_report
 from reports.records.plan import PlanInfo
 from reports.report import Report
+from reports.untrusted.number_of import number_of
 
 
 def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
@@ -33,7 +34,7 @@ def run_preset(plan: ParityPlan, out: Path, progress: Progress) -> Report:
     result = loaded.parity(
         preset,
         [prompt.tokens for prompt in prompts],
-        lambda done: progress(done, preset.samples, f"{done * preset.blocks} blocks compared"),
+        lambda done: progress(done, preset.samples, f"{number_of(done * preset.blocks, 'block')} compared"),
     )
     info = PlanInfo(
         samples=preset.samples,

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 from harness.base.errors import UsageError
 from harness.base.provenance import LABEL
 from reports.records.record import Record
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
 
@@ -56,7 +56,7 @@ def read_sweep(path: Path) -> SweepFile:
         lists = {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
         return SweepFile.model_validate(lists | {"settings": settings})
     except ValidationError as error:
-        raise UsageError(f"{path}: {describe_invalid(error)}") from error
+        raise UsageError(f"{path}: {describe_invalid(error, SweepFile)}") from error
     except ValueError as error:
         raise UsageError(f"{path}: {one_line(str(error))}") from error
 

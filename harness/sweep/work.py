@@ -20,6 +20,7 @@ from harness.sweep.proof import same_code, too_busy
 from reports.records.record import digest_of
 from reports.report import ReportError, parse_report
 from reports.untrusted.files import RefusedFileError, read_bounded
+from reports.untrusted.number_of import number_of
 from reports.untrusted.one_line import one_line
 
 Made = tuple[str, dict[str, bytes]]
@@ -95,7 +96,7 @@ def _run(asked: Asked, place: Path, environment: Mapping[str, str], descriptor: 
         return _without(Answer.model_validate({"outcome": outcome, "reason": "it was ended", "seconds": seconds}))
     if ended.timed_out or ended.exit_code not in (0, 2):
         said = one_line(last_line(log) or "it said nothing", 500)
-        reason = f"it ran for more than {asked.minutes} minutes" if ended.timed_out else said
+        reason = f"it ran for more than {number_of(asked.minutes, 'minute')}" if ended.timed_out else said
         return _without(Answer(outcome="failed", reason=reason, seconds=seconds))
     return _collected(asked, folder, seconds)
 

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reports.content_digest import values_digest
 from reports.records.provenance import ModelInfo, ModelRole
-from reports.report import Imported, Report, describe_invalid
+from reports.report import Imported, Report
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import Json
 

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from reports.untrusted.nearest import path_meant
 from reports.untrusted.one_line import one_line
 
 MAX_BYTES = 64 * 2**20
@@ -44,11 +45,11 @@ def read_bounded(path: Path) -> bytes:
     try:
         descriptor = os.open(_target(path), _FLAGS)
     except (OSError, ValueError) as error:
-        raise _cannot_open(error) from error
+        raise _cannot_open(error, path) from error
     try:
         return _read(descriptor)
     except OSError as error:
-        raise _cannot_open(error) from error
+        raise _cannot_open(error, path) from error
     finally:
         os.close(descriptor)
 
@@ -83,9 +84,10 @@ def _read(descriptor: int) -> bytes:
     raise RefusedFileError(f"is {found} bytes or more; the limit is {MAX_BYTES}", could_not_open=False)
 
 
-def _cannot_open(error: OSError | ValueError) -> RefusedFileError:
+def _cannot_open(error: OSError | ValueError, path: Path) -> RefusedFileError:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return RefusedFileError(f"cannot be read: {one_line(reason)}", could_not_open=True)
+    meant = path_meant(path) if isinstance(error, FileNotFoundError) else ""
+    return RefusedFileError(f"cannot be read: {one_line(reason)}{meant}", could_not_open=True)
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:

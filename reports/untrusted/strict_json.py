@@ -129,7 +129,8 @@ class _Parser:
         except json.JSONDecodeError as error:
             if not where and error.pos == start:
                 raise StrictJsonError(f"not JSON: {_instead(text, start)}") from error
-            line = "" if where else f"line {error.lineno}, "
+            one_line_only = where or "\n" not in text.strip()  # whose number, if any, is told by who read it
+            line = "" if one_line_only else f"line {error.lineno}, "
             raise StrictJsonError(f"not JSON: {where}{error.msg} ({line}column {error.colno})") from error
         except RecursionError as error:
             raise StrictJsonError(f"{where}nested deeper than {MAX_DEPTH}") from error

@@ -118,8 +118,8 @@ def test_a_word_for_a_number_is_told_plainly(capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["niah", "--window", "0"], "k3: --window 0: Input should be greater than or equal to 1"),
-        (["niah", "--lines", "1"], "k3: --lines 1: Input should be greater than or equal to 5"),
+        (["niah", "--window", "0"], "k3: --window 0: must be at least 1"),
+        (["niah", "--lines", "1"], "k3: --lines 1: must be at least 5"),
         (["niah", "--samples", "0", "--lines", "1"], "k3: --samples 0: "),
         (["niah", "--max-new-tokens", "1"], "k3: --max-new-tokens 1: "),
         (["code", "--block-size", "0"], "k3: --block-size 0: "),

@@ -58,15 +58,15 @@ def test_blank_lines_and_a_byte_order_mark_are_nothing(tmp_path: Path) -> None:
     ("line", "said"),
     [
         (b"{", "line 2: not JSON"),
-        (b"[]", "line 2: document: "),
-        (b'"text"', "line 2: document: "),
-        ({}, "line 2: document: Value error, give text or messages"),
+        (b"[]", "line 2: document: must be an object"),
+        (b'"text"', "line 2: document: must be an object"),
+        ({}, "line 2: give text or messages"),
         ({"text": "b", "messages": ASKED}, "give text or messages"),
         ({"text": ""}, "line 2: text: "),
         ({"text": " \n"}, "line 2: text: "),
         ({"text": 3}, "line 2: text: "),
         ({"text": "x" * (MAX_CHARACTERS + 1)}, "line 2: text: "),
-        ({"text": "b", "anwser": "c"}, "line 2: anwser: Extra inputs"),
+        ({"text": "b", "anwser": "c"}, "line 2: anwser: is no key here; did you mean answer?"),
         ({"text": "b", "answer": ""}, "line 2: answer: "),
         ({"text": "b", "group": "two\nlines"}, "line 2: group: "),
         ({"text": "a b"}, "line 2: the prompt of line 1 again"),
@@ -114,7 +114,7 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
 
 
 def test_fewer_prompts_than_samples_are_told(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="1 prompts, fewer than samples 2; use --samples"):
+    with pytest.raises(ValueError, match="1 prompt, fewer than samples 2; use --samples"):
         OwnPrompts(put(tmp_path, {"text": "a"}), samples=2, seed=1).prompts(PLAIN)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import Example, Finding
+from reports.untrusted.number_of import number_of
 
 if TYPE_CHECKING:
     from reports.records.measurement import Arm
@@ -40,7 +41,7 @@ def run_incomplete(view: ReportView) -> Iterator[Finding]:
         return
     asked = [sample for (prompt_set, sample) in view.prompts if prompt_set == "main"]
     if len(asked) != plan.samples:
-        message = f"workload.prompts: {len(asked)} prompts, {plan.samples} samples were planned"
+        message = f"workload.prompts: {number_of(len(asked), 'prompt')}, {number_of(plan.samples, 'sample')} planned"
         yield Finding(message, field="workload.prompts", found=str(len(asked)), allowed=str(plan.samples))
     for arm in view.report.arms:  # codecs and parity have none; each of their prompts was asked once
         repeats = plan.repeats
@@ -59,7 +60,8 @@ def _grid(arm: Arm, samples: int, repeats: int, processes: int, complete: bool) 
         return
     yield Finding(
         f"{arm.name}: {present} of {planned} planned rows are there, {len(seen) - present} others; the plan is "
-        f"{samples} samples in {repeats} repeats" + (f" and {processes} processes" if processes > 1 else ""),
+        f"{number_of(samples, 'sample')} in {number_of(repeats, 'repeat')}"
+        + (f" and {processes} processes" if processes > 1 else ""),
         arm=arm.name,
         field="measurements",
         found=str(len(seen)),

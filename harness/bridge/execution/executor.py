@@ -21,6 +21,7 @@ from harness.bridge.manifest import Request, RequestError
 from harness.bridge.names import RequestName, new_nonce
 from harness.bridge.results import CLAIM, Claim, record_bytes
 from harness.bridge.trees import commit_files
+from reports.untrusted.number_of import number_of
 
 T = TypeVar("T")
 MOST_ATTEMPTS = 3
@@ -122,7 +123,9 @@ class Executor:
             if not self.desk.tree.exists():
                 write_files(self.repository, request.base, self.desk.tree)
             job = self.desk.keep(job.replace(attempts=job.attempts + 1))
-            self.say(f"{job.name.branch}: runs, for at most {request.minutes} minutes; log: {self.desk.log}")
+            self.say(
+                f"{job.name.branch}: runs, for at most {number_of(request.minutes, 'minute')}; log: {self.desk.log}"
+            )
             ended = run_command(self.desk, request, task, self.who.environment)
         return job, ended
 

@@ -14,8 +14,9 @@ from harness.bridge.git import NETWORK_SECONDS, GitError, Repository
 from harness.bridge.manifest import Request
 from harness.bridge.trees import signed
 from reports.records.record import Record
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
+from reports.untrusted.number_of import number_of
 from reports.untrusted.one_line import one_line
 
 
@@ -54,7 +55,7 @@ def read_policy(path: Path | None) -> Policy:
     except RefusedFileError as error:
         raise CannotRunError(f"{path}: {error}") from error
     except ValidationError as error:  # a ValueError, too, and no fault of the TOML
-        raise CannotRunError(f"{path}: {describe_invalid(error)}") from error
+        raise CannotRunError(f"{path}: {describe_invalid(error, Policy)}") from error
     except (ValueError, RecursionError) as error:
         raise CannotRunError(f"{path}: no TOML: {one_line(str(error))}") from error
 
@@ -66,9 +67,9 @@ def forbidden(policy: Policy, request: Request) -> str | None:
     if any(names is not None for names in listed.values()) and request.preset not in (listed[request.kind] or ()):
         return f"{request.kind} {request.preset} is not allowed here"
     if policy.samples is not None and (asked.samples or 0) > policy.samples:
-        return f"{asked.samples} samples; {policy.samples} are allowed here"
+        return f"{number_of(asked.samples, 'sample')}; {policy.samples} are allowed here"
     if policy.minutes is not None and request.minutes > policy.minutes:
-        return f"{request.minutes} minutes; {policy.minutes} are allowed here"
+        return f"{number_of(request.minutes, 'minute')}; {policy.minutes} are allowed here"
     if asked.model is not None:
         variable = re.sub(r"[${}]|ENV:", "", asked.model)
         if policy.models is not None and variable not in policy.models:

@@ -13,6 +13,7 @@ from harness.attestation.signing import signer_of
 from harness.attestation.statement import Judged, SignedClaim, Statement, parse_statement
 from reports.records.verdict import Violation
 from reports.report import Report
+from reports.untrusted.number_of import number_of
 from reports.untrusted.one_line import one_line
 
 
@@ -82,4 +83,6 @@ def _compare(signed: Judged, file: JudgedFile) -> None:
         if theirs != ours:
             raise AttestationError(f"{theirs.name} was signed as {theirs.status} by {by}{older} it is {ours.status}")
     if len(signed.claims) != len(file.claims):
-        raise AttestationError(f"{len(signed.claims)} claims were signed, the report has {len(file.claims)}")
+        raise AttestationError(
+            f"signed for {number_of(len(signed.claims), 'claim')}, the report has {len(file.claims)}"
+        )

@@ -52,7 +52,7 @@ def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
     read = judge.read(path)
     found, report = read.judged, read.evidence.outcome
     if not found.opened:
-        raise CannotRunError(f"{path}: cannot be opened; name the report of a finished run")
+        raise CannotRunError(f"{path}: {found.violations[0].message}")
     if found.source != "k3" or found.schema_version != 2:
         raise CannotRunError(f"{path}: is no report of a run of K3; `k3 gate check` judges it as it is")
     if any(RETRACTED.code == violation.code for violation in found.violations):

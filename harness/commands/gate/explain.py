@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from harness.base.errors import UsageError
-from harness.base.nearest import nearest
+from reports.untrusted.nearest import nearest
 from reports.untrusted.one_line import one_line
 
 

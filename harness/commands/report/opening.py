@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gate.judging.judged_file import JudgedFile
     from reports.report import Report
 
+FOLDER_HINT = "; of a folder, `k3 gate check` judges every report, and `k3 report table` and `html` show them together"
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A report.")]
 
 
@@ -30,7 +31,8 @@ def open_report(path: Path) -> "tuple[Report, JudgedFile]":
         raise CannotRunError(str(error)) from error
     report, judged = read.evidence.report, read.judged
     if report is None:
-        raise CannotRunError(f"{one_line(str(path), 1000)}: {why_no_report(judged)}")
+        folder = FOLDER_HINT if path.is_dir() else ""
+        raise CannotRunError(f"{one_line(str(path), 1000)}: {why_no_report(judged)}{folder}")
     return report, judged
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from harness.base.errors import CannotRunError, UsageError
-from harness.base.nearest import unknown
 from harness.commands.report.opening import File, open_report
 from harness.commands.report.writing import write_made_from
+from reports.untrusted.nearest import unknown
 from reports.untrusted.one_line import one_line
 
 KINDS = ("pdf", "svg", "png")

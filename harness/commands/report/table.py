@@ -24,6 +24,7 @@ from harness.base.errors import CannotRunError
 from harness.commands.report.opening import why_no_report
 from reports.report import Report
 from reports.retractions import RetractionsError
+from reports.untrusted.number_of import number_of
 from reports.untrusted.one_line import one_line
 
 COLUMNS = (
@@ -136,7 +137,7 @@ def without_report(missed: Sequence[JudgedFile]) -> str:
     """One line about the files without a report; empty if there are none."""
     if not missed:
         return ""
-    more = f" (and {len(missed) - 1} more files without a report)" if len(missed) > 1 else ""
+    more = f" (and {number_of(len(missed) - 1, 'more file')} without a report)" if len(missed) > 1 else ""
     return f"{one_line(missed[0].path, 1000)}: {why_no_report(missed[0])}{more}"
 
 

@@ -12,6 +12,7 @@ from harness.plans.estimates.how_long import about_minutes, minutes_in_words
 from harness.plans.plan import Plan
 from harness.plans.preset import TimedPreset
 from harness.plans.requirements import Requirement, requirements_of
+from reports.untrusted.number_of import number_of
 
 COLUMNS = ("arm", "role", "engine", "prompts", "repeats", "runs", "settings")
 
@@ -81,7 +82,7 @@ def _print_text(plan: Plan, needs: tuple[Requirement, ...], told: frozenset[Requ
         (arm.name, arm.role, arm.engine, arm.prompts, str(arm.repeats), str(arm.runs), arm.settings) for arm in arms
     ]
     write_table(COLUMNS, rows, sys.stdout, words=len(COLUMNS))
-    print(f"{sum(arm.runs for arm in arms)} runs")
+    print(number_of(sum(arm.runs for arm in arms), "run"))
     if found := list(too_small(plan)):
         print(f"No speed may be quoted from this run: {'; '.join(found)}.")
     if preset.memory_gb:

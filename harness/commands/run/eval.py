@@ -24,6 +24,7 @@ from harness.runs.journal import drop_journal, measured, read_journal, remove_le
 from harness.runs.output_lock import output_lock
 from reports.journal import journal_of
 from reports.report import Report
+from reports.untrusted.number_of import number_of
 
 if TYPE_CHECKING:
     from gate.judging.judged_file import JudgedFile
@@ -124,5 +125,5 @@ def measure(plan: Plan, out: Path, progress: Progress) -> Report:
     except KeyboardInterrupt:
         found = read_journal(out)
         kept = measured(found.entries) if found is not None else 0
-        told = f"{kept} rows are kept in {journal_of(out)}, and the same command goes on from there"
+        told = f"kept {number_of(kept, 'row')} in {journal_of(out)}, and the same command goes on from there"
         raise Interrupted(told if kept else "nothing is kept") from None

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from harness.base.nearest import unknown
 from reports.plugins.vocabulary import Vocabulary
+from reports.untrusted.nearest import unknown
 
 Model = Annotated[str, typer.Option("--model", help="A name of `k3 models list`, a folder, ${ENV:VAR} or a hub id.")]
 Samples = Annotated[int, typer.Option("--samples", help="Distinct prompts.")]

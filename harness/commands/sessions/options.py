@@ -18,6 +18,7 @@ from reports.drafters import DRAFTERS, loaded_by
 from reports.engines import ENGINES, FUSED, INCREMENTAL, MLX, ORACLE, built_by
 from reports.plugins.entry_points import Plugin, find
 from reports.restorations import RESTORATIONS
+from reports.untrusted.faults import fault_words
 
 if TYPE_CHECKING:
     from harness.remote.service import Served
@@ -133,8 +134,8 @@ def _check_appends(engine: str) -> None:
 
 def by_flag(error: ValidationError) -> str:
     """The first fault of a validation, with the option that it is about before it."""
-    first = error.errors(include_url=False, include_context=False)[0]
-    said = first["msg"].removeprefix("Value error, ")
+    first = error.errors(include_url=False)[0]
+    said = fault_words(first)
     if not first["loc"]:
         return re.sub(FIELDS, lambda found: _flag(found[0]), said)
     return f"{_flag(str(first['loc'][0]))} {first['input']}: {said}"

@@ -30,6 +30,7 @@ from harness.sweep.dispatch import Dispatch, Home
 from harness.sweep.messages import Asked, Question, Quiet, WantedModel
 from harness.sweep.scheduler import Certificates, check_address, existing, local, read_address
 from harness.sweep.sweep_file import read_sweep
+from reports.untrusted.number_of import number_of
 
 LOCK_S = 60.0
 """Seconds that a worker waits for its machine's lock: the orphan of a killed one lets go of it at once."""
@@ -72,7 +73,7 @@ def command(
     try:
         with file_lock(folder / ".sweep.lock"):
             todo = [cell for cell in cells if not is_done(cell, folder)]
-            say(f"{len(cells)} cells, {len(cells) - len(todo)} of them done, to {folder}")
+            say(f"{number_of(len(cells), 'cell')}, {len(cells) - len(todo)} done, to {folder}")
             with _named(file):
                 failed = _run(todo, folder, client, minutes, patience, None if busy else _quiet()) if todo else {}
     except KeyboardInterrupt:
@@ -153,7 +154,7 @@ def _run(
         dispatch = Dispatch(client, crew, TASKS, Question(models=wanted).model_dump_json(), home, patience_s)
         dispatch.work(todo)
         whole = now() - begun
-    say(f"{dispatch.made} cells made; their runs took {dispatch.runs_s:.1f} s of {whole:.1f} s")
+    say(f"{number_of(dispatch.made, 'cell')} made; the runs took {dispatch.runs_s:.1f} s of {whole:.1f} s")
     return dispatch.failed
 
 
@@ -199,7 +200,7 @@ def _print_plan(cells: tuple[Cell, ...], folder: Path, *, json_output: bool) -> 
     for cell, row in zip(cells, rows, strict=True):
         settings = " ".join(cell.plan.loaded.overrides)
         print(f"{'done' if row['done'] else 'to do'}  {cell.name}  {settings}".rstrip())
-    print(f"{len(rows)} cells, {sum(bool(row['done']) for row in rows)} done")
+    print(f"{number_of(len(rows), 'cell')}, {sum(bool(row['done']) for row in rows)} done")
 
 
 def _conclude(cells: tuple[Cell, ...], failed: dict[str, str], folder: Path, *, json_output: bool) -> None:

@@ -12,7 +12,7 @@ from harness.engines.remote.records import RefusedError
 from reports.records.measurement import DrafterInfo, Restoration
 from reports.records.provenance import ModelInfo, Package
 from reports.records.record import Name, Record
-from reports.report import describe_invalid
+from reports.untrusted.faults import describe_invalid
 
 
 class Described(Record):

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.base.errors import ModelError
 from harness.models.folder.weights import WeightFile
+from reports.untrusted.number_of import number_of
 from reports.untrusted.one_line import one_line
 
 MOST_LAYERS = 10_000
@@ -95,7 +96,8 @@ def _check_layers(path: Path, where: str, settings: dict[str, Any], stored: int)
             raise ModelError(f"{path}: {where}{key}: {_shown(stated)} is no count of layers")
         if stated > stored:
             raise ModelError(
-                f"{path}: {where}{key}: {stated} layers, and the weights hold {stored}: take the config they came with"
+                f"{path}: {where}{key}: {number_of(stated, 'layer')}, and the weights hold {stored}: take the config "
+                "they came with"
             )
 
 

@@ -1,6 +1,7 @@
 """About how long a run takes, told before it begins."""
 
 from harness.plans.plan import Plan
+from reports.untrusted.number_of import number_of
 
 SECONDS_A_RUN = {
     ("k3-tiny", "code"): 0.4,
@@ -41,4 +42,4 @@ def about_minutes(plan: Plan) -> tuple[float, str] | None:
 def minutes_in_words(minutes: float) -> str:
     """`under a minute`, `about 1 minute`, `about 16 minutes`."""
     whole = round(minutes)
-    return "under a minute" if minutes < 1 else f"about {whole} minute{'s' if whole != 1 else ''}"
+    return "under a minute" if minutes < 1 else f"about {number_of(whole, 'minute')}"

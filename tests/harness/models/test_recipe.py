@@ -97,7 +97,7 @@ def test_a_manifest_without_a_recipe_says_nothing(tmp_path: Path, manifest: Any)
     ("manifest", "said"),
     [
         ({"weights": f"sha256:{'2' * 64}", "recipe": RECIPE}, "recipe: of weights that are not those beside it"),
-        ({"weights": WEIGHTS, "recipe": {"groups": []}}, "recipe: generator: Field required"),
+        ({"weights": WEIGHTS, "recipe": {"groups": []}}, "recipe: generator: is missing"),
         ({"weights": WEIGHTS, "recipe": RECIPE | {"groups": "all"}}, "recipe: groups: "),
         ({"weights": WEIGHTS, "recipe": RECIPE | {"more": 1}}, "recipe: more: "),
         ({"weights": WEIGHTS, "recipe": RECIPE | {"prompts": ["x"]}}, "recipe: prompts.0: "),

@@ -52,7 +52,7 @@ def test_the_shipped_registry_states_no_measured_figure() -> None:
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:
-    with pytest.raises(ModelError, match=r"did you mean smollm2-135m\? see `k3 models list`"):
+    with pytest.raises(ModelError, match=r"did you mean smollm2-135m\?$"):
         entry("smolm2-135")
 
 

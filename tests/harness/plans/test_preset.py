@@ -81,7 +81,7 @@ def test_where_a_key_lies_and_how_long_a_server_is_waited_for_make_no_other_plan
         ("workload.depth=1", "no such key"),
         ("arms.idntity.window=3", "did you mean 'identity'"),
         ("arms.identity.engine=ar", "no such key"),
-        ("arms.identity.window=0", "arms.identity.window: Input should be greater than or equal to 1"),
+        ("arms.identity.window=0", "arms.identity.window: must be at least 1"),
         ("arms.ablate.windw=0", "did you mean 'arms.ablate.window'?"),
         ("lines=3", "did you mean 'workload.lines'?"),
         ("workload.line=3", "did you mean 'workload.lines'?"),

@@ -47,7 +47,7 @@ def test_a_grid_reads_as_the_settings_of_eval(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "name: Field required"),
+        ("", "name: is missing"),
         ("name = 1", "name"),
         ('name = "a"\npresets = []', "presets"),
         ('name = "../a"\npresets = ["demo"]', "name"),

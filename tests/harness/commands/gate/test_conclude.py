@@ -130,7 +130,7 @@ def missing(early: Path) -> None:
         (retracted, "was retracted"),
         (foreign, "no report of a run of K3"),
         (misspelt, "plan.repe"),
-        (missing, "cannot be opened"),
+        (missing, "cannot be read: No such file"),
     ],
 )
 def test_what_is_not_whole_is_left_alone(change, said: str, early: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     out = tmp_path / "r.json"
     stopped = killed(9, kill, arguments(model, out, *TWICE))
     assert stopped.returncode == 130
-    assert "k3: interrupted; 4 rows are kept in" in stopped.stderr
+    assert "k3: interrupted; kept 4 rows in" in stopped.stderr
     assert stopped.stderr.count("k3: interrupted") == 1
     assert "the same command goes on from there" in stopped.stderr
     assert os.listdir(tmp_path) == ["r.json.rows"]
