@@ -92,7 +92,7 @@ def _base(repository: Repository, ref: str | None) -> str:
         changed = repository.text("status", "--porcelain", "--", *FOLDERS).splitlines()
         if changed:
             raise CannotRunError(
-                f"not as in HEAD: {number_of(len(changed), 'file')} ({changed[0][3:]} is the first), and would not be run: "
+                f"unlike HEAD: {number_of(len(changed), 'file')} ({changed[0][3:]} is the first); it would not be run: "
                 "commit them, or name the commit to be run with --ref"
             )
     if entry_at(repository, commit, MANIFEST) is not None:
