@@ -43,8 +43,8 @@ _PREFIXES = ("Value error, ", "Assertion failed, ", "Input should ")
 
 
 def describe_invalid(error: ValidationError, model: type[BaseModel] | None = None) -> str:
-    """The first fault of a validation as `field: what is wrong`, with the number of others; a rule that
-    the whole breaks has no field. With the `model` that was to be read, a key that it does not have is told the nearest one."""
+    """The first fault of a validation as `field: what is wrong`, with the number of others; a rule that the whole
+    breaks has no field. With the `model` that was to be read, a key that it does not have is told the nearest one."""
     faults = error.errors(include_url=False, include_input=False)
     whole = "" if faults[0]["type"] == "value_error" else "document"
     field = ".".join(str(part) for part in faults[0]["loc"]) or whole
