@@ -17,42 +17,40 @@ MESSAGE_LIMIT = 4000
 COMMANDS: dict[str, Command | Group] = {
     "eval": Command(
         "harness.commands.run.eval",
-        "Run a preset and print the headlines it carries; the rest is WITHHELD, with reasons.",
+        "Run a preset, and print what may be quoted of it.",
     ),
-    "niah": Command(
-        "harness.commands.run.niah", "Needle recall of one restoration mode beside the control that must fail."
-    ),
+    "niah": Command("harness.commands.run.niah", "Needle recall of one restoration mode, beside its control."),
     "code": Command(
         "harness.commands.run.code",
-        "Decode code continuations speculatively, beside the oracle and a drafter whose tokens are permuted.",
+        "Speculative decoding of code, beside the plain model.",
     ),
     "parity": Command(
         "harness.commands.run.parity",
-        "Compare the drafter's two runtimes token by token; agreement unlocks throughput claims for its weights.",
+        "Compare a drafter's two runtimes token by token.",
     ),
     "kvquant": Command(
         "harness.commands.run.kvquant",
-        "Measure what codecs of the K/V cache store, lose and still recall; identity and affine4 are always there.",
+        "Measure what K/V codecs store, lose and still recall.",
     ),
     "serve": Command(
         "harness.commands.sessions.serve",
-        "Put an engine behind the session protocol (gRPC): greedy, append-only sessions.",
+        "Put an engine behind the session protocol (gRPC).",
     ),
     "smoke": Command(
         "harness.commands.sessions.smoke",
-        "Take a server through the ten steps of the session protocol, and write a runtime_smoke report.",
+        "Take a server through the session protocol, step by step.",
     ),
     "replay": Command(
         "harness.commands.replay",
-        "Run rows of a report again, drawn at random, and write beside it what came out the same.",
+        "Run rows of a report again, drawn at random, and compare.",
     ),
     "tests": Command(
         "harness.commands.sessions.tests",
-        "Turn the results of a test run (JUnit XML) into a platform_tests report.",
+        "Make a report of test results (JUnit XML).",
     ),
     "doctor": Command(
         "harness.commands.doctor",
-        "Show platform, device, BLAS, versions, models and plug-ins, and what is missing for which command.",
+        "Show what this machine has and lacks for K3.",
     ),
     "presets": Group(
         "List and show the presets.",
@@ -60,7 +58,7 @@ COMMANDS: dict[str, Command | Group] = {
             "list": Command("harness.commands.presets.list", "List the presets, a line each."),
             "show": Command(
                 "harness.commands.presets.show",
-                "Print a preset's file, once it is seen to be one: of `k3 presets list`, or a path.",
+                "Print a preset's file, by its name or its path.",
             ),
         },
     ),
@@ -70,18 +68,16 @@ COMMANDS: dict[str, Command | Group] = {
             "check": Command("harness.commands.gate.check", "Judge reports."),
             "conclude": Command(
                 "harness.commands.gate.conclude",
-                "Derive the claims of finished runs anew from their rows and write them into the reports: after "
-                "`k3 parity` wrote its report beside them, say.",
+                "Derive the claims of finished runs anew from their rows.",
             ),
             "rules": Command("harness.commands.gate.rules", "List the rules, a line each."),
             "claims": Command("harness.commands.gate.claims", "List the kinds of claims, a line each."),
             "explain": Command(
                 "harness.commands.gate.explain",
-                "Print what a rule catches, why it exists and how to satisfy it; or what a claim asserts and how it is "
-                "made; or what a word means.",
+                "Explain a rule, a claim or a word.",
             ),
             "ledger": Command(
-                "harness.commands.gate.ledger", "Check every marked figure in prose against the report it names."
+                "harness.commands.gate.ledger", "Check marked figures in prose against the reports they name."
             ),
         },
     ),
@@ -90,16 +86,15 @@ COMMANDS: dict[str, Command | Group] = {
         {
             "keygen": Command(
                 "harness.commands.attest.keygen",
-                "Write a new Ed25519 key, which only you may read, and its public key beside it; print the key's id.",
+                "Write a new Ed25519 key pair, and print the key's id.",
             ),
             "sign": Command(
                 "harness.commands.attest.sign",
-                "Judge reports, and sign what the gate says of each: an envelope REPORT.dsse beside it.",
+                "Judge reports, and sign what the gate says of each.",
             ),
             "verify": Command(
                 "harness.commands.attest.verify",
-                "Check the envelopes beside reports: signature, file, and that this gate says the same. Exit 2 if one "
-                "fails.",
+                "Check the envelopes beside reports.",
             ),
         },
     ),
@@ -108,32 +103,31 @@ COMMANDS: dict[str, Command | Group] = {
         {
             "show": Command(
                 "harness.commands.report.show",
-                "Print what may be said of a report, what was measured, and where it comes from.",
+                "Print what may be said of a report, and what was measured.",
             ),
             "diff": Command(
                 "harness.commands.report.diff",
-                "Print what differs between two reports: setting, figures, and what may be said.",
+                "Print what differs between two reports.",
             ),
             "html": Command(
                 "harness.commands.report.html",
-                "Write a report as one self-contained HTML page; a folder as a page a report and an index.",
+                "Write a report, or a folder of them, as HTML pages.",
             ),
             "plot": Command(
                 "harness.commands.report.plot",
-                "Write one picture of a report: ratios, speed, stages, acceptance, recall, or error and divergence of "
-                "codecs.",
+                "Write one picture of a report.",
             ),
             "table": Command("harness.commands.report.table", "Print the arms of many reports in one table."),
             "import": Command(
                 "harness.commands.report.import_",
-                "Turn another tool's file into a schema-2 report, marked as imported and unverified.",
+                "Turn another tool's file into a report.",
             ),
             "schema": Command("harness.commands.report.schema", "Print the JSON Schema of a report."),
         },
     ),
     "sweep": Command(
         "harness.commands.sweep.sweep",
-        "Run a grid of presets on many machines, judge every report twice, and keep them in one folder.",
+        "Run a grid of presets on many machines, into one folder.",
     ),
     "models": Group(
         "List, fetch and verify models.",
@@ -144,29 +138,28 @@ COMMANDS: dict[str, Command | Group] = {
             ),
             "verify": Command(
                 "harness.commands.models.verify",
-                "Compare the logits of a model with those of transformers on a fixed text, and record the result.",
+                "Compare a model's logits with those of transformers.",
             ),
         },
     ),
     "bridge": Group(
-        "Ask a machine you do not sit at for evidence, by git; run what is asked; fetch and judge the answer.",
+        "Ask a machine you do not sit at for evidence, by git.",
         {
             "request": Command(
                 "harness.commands.bridge.request",
-                "Push a request for the reports of a preset or a suite as a branch; your own branch and files stay.",
+                "Ask for the reports of a preset or a suite, by a branch.",
             ),
             "run": Command(
                 "harness.commands.bridge.run",
-                "Answer the requests on the remote, the oldest first, one at a time; runs the code of the commits they "
-                "name.",
+                "Answer the requests on the remote, the oldest first.",
             ),
             "status": Command(
                 "harness.commands.bridge.status",
-                "List the requests on the remote: waiting, claimed by an executor, or answered.",
+                "List the requests on the remote, and where each stands.",
             ),
             "fetch": Command(
                 "harness.commands.bridge.fetch",
-                "Check what came back against what was asked, judge it here, and put it into a folder.",
+                "Check, judge and keep what came back.",
             ),
             "doctor": Command(
                 "harness.commands.bridge.doctor",
@@ -174,25 +167,24 @@ COMMANDS: dict[str, Command | Group] = {
             ),
             "setup": Command(
                 "harness.commands.bridge.setup",
-                "Print a launchd agent, a systemd unit or a workflow that runs `k3 bridge run`; install nothing.",
+                "Print what starts `k3 bridge run` by itself.",
             ),
         },
     ),
     "review": Command(
         "harness.commands.review.command",
-        "Run every step of a suite, each as a process of its own, and leave one folder: reports, pages, a table of "
-        "claims.",
+        "Run every step of a suite, and leave one folder.",
     ),
     "train": Group(
         "Train a drafter or an f_theta for a verifier.",
         {
             "drafter": Command(
                 "harness.commands.train.drafter",
-                "A DFlash drafter, from the verifier's greedy continuations of a corpus.",
+                "A DFlash drafter, from the verifier's own continuations.",
             ),
             "ftheta": Command(
                 "harness.commands.train.f_theta",
-                "An f_theta by ridge regression, and by descent on the verifier's logits after it.",
+                "An f_theta, by ridge regression and by descent.",
             ),
         },
     ),

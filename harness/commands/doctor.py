@@ -44,7 +44,10 @@ class Health:
 
 
 def command(json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
-    """Show platform, device, BLAS, versions, models and plug-ins, and what is missing for which command."""
+    """Show what this machine has and lacks for K3.
+
+    Platform, device, BLAS, versions, models and plug-ins, and what is missing for which command.
+    """
     health = examine()
     if json_output:
         print(json.dumps(asdict(health), indent=1))

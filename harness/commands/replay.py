@@ -44,7 +44,9 @@ def command(
     verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Run rows of a report again, drawn at random, and write beside it what came out the same.
+    """Run rows of a report again, drawn at random, and compare.
+
+    A file beside the report tells what came out the same.
 
     Models are found by their digests, prompts are made again from seed and generator. Tokens, texts, drafts accepted in
     every block, positions, bytes and errors of codecs must be the same; times are shown and never judged. The gate

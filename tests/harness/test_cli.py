@@ -75,6 +75,19 @@ def test_every_command_is_listed_with_the_first_sentence_of_its_help(
 
 
 @pytest.mark.parametrize("arguments", [[], *([name] for name in GROUPS)])
+def test_no_summary_is_cut_at_80_columns(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([*arguments, "--help"]) == 0
+    _, listed = capsys.readouterr().out.split("Commands:")
+    entries = COMMANDS if not arguments else COMMANDS[arguments[0]].commands  # type: ignore[union-attr]
+    assert [line.split(maxsplit=1) for line in listed.strip().splitlines()] == [
+        [name, entry.line] for name, entry in entries.items()
+    ]
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in GROUPS)])
 def test_a_group_alone_prints_its_help_and_is_wrong_usage(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,10 @@ import typer
 def command(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The private key; FILE.pub is the public one.")],
 ) -> None:
-    """Write a new Ed25519 key, which only you may read, and its public key beside it; print the key's id."""
+    """Write a new Ed25519 key pair, and print the key's id.
+
+    Only you may read the private key; the public one lies beside it.
+    """
     from harness.attestation.keys import PUBLIC_SUFFIX, make_key
 
     made = make_key(out)

@@ -18,7 +18,9 @@ def command(
     paths: Annotated[list[Path], typer.Argument(metavar="REPORT...", help="Reports, each beside what it rests on.")],
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="Your private key, of `k3 attest keygen`.")],
 ) -> None:
-    """Judge reports, and sign what the gate says of each: an envelope REPORT.dsse beside it.
+    """Judge reports, and sign what the gate says of each.
+
+    An envelope REPORT.dsse is written beside each.
 
     A report that this key has signed, and that is still what was signed, is left as it is.
     """

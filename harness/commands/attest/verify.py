@@ -30,7 +30,10 @@ def command(
     keys: Annotated[Path, typer.Option("--keys", metavar="FILE", help="The public keys that you trust, in PEM.")],
     json_output: Json = False,
 ) -> None:
-    """Check the envelopes beside reports: signature, file, and that this gate says the same. Exit 2 if one fails."""
+    """Check the envelopes beside reports.
+
+    Signature, file, and that this gate says the same. Exit 2 if one fails.
+    """
     from gate.judging.batch import Judge
     from harness.attestation.keys import read_trusted_keys
     from reports.retractions import RetractionsError

@@ -47,7 +47,9 @@ def command(
     signers: Signers = None,
     json_output: Json = False,
 ) -> None:
-    """Check what came back against what was asked, judge it here, and put it into a folder. Exit 2: it was forged, or
+    """Check, judge and keep what came back.
+
+    It is held to what was asked, judged here, and put into a folder. Exit 2: it was forged, or
     breaks a rule."""
     from gate.judging.judged_file import exit_code
 

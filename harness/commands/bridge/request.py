@@ -32,7 +32,10 @@ def command(
     key: Key = None,
     json_output: Json = False,
 ) -> None:
-    """Push a request for the reports of a preset or a suite as a branch; your own branch and files stay."""
+    """Ask for the reports of a preset or a suite, by a branch.
+
+    Your own branch and files stay.
+    """
     from gate.judging.rule_set import RULE_SET
 
     try:

@@ -36,7 +36,10 @@ def command(
     key: Key = None,
     patience: Annotated[float, typer.Option(min=0, help="Seconds to wait for a remote that does not answer.")] = 600.0,
 ) -> None:
-    """Answer the requests on the remote, the oldest first, one at a time; runs the code of the commits they name."""
+    """Answer the requests on the remote, the oldest first.
+
+    One at a time; it runs the code of the commits they name.
+    """
     from gate.judging.rule_set import RULE_SET
 
     if once and watch is not None:

@@ -22,7 +22,10 @@ def command(
     kind: Annotated[str | None, choice(KINDS, "Which; default: this system's.", "--print")] = None,
     seconds: Annotated[int, typer.Option("--watch", min=10, help="Seconds between two looks at the remote.")] = 60,
 ) -> None:
-    """Print a launchd agent, a systemd unit or a workflow that runs `k3 bridge run`; install nothing."""
+    """Print what starts `k3 bridge run` by itself.
+
+    A launchd agent, a systemd unit or a workflow; nothing is installed.
+    """
     kind = kind or ("launchd" if sys.platform == "darwin" else "systemd")
     if kind == "workflow":
         print(WORKFLOW, end="")

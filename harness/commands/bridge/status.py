@@ -23,7 +23,10 @@ class Line:
 
 
 def command(remote: Remote = "origin", json_output: Json = False) -> None:
-    """List the requests on the remote: waiting, claimed by an executor, or answered."""
+    """List the requests on the remote, and where each stands.
+
+    Waiting, claimed by an executor, or answered.
+    """
     repository = clone_here()
     lines = [_line(repository, exchange) for exchange in read_exchanges(repository, check_remote(remote))]
     if json_output:

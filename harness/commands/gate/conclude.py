@@ -19,8 +19,11 @@ def command(
     output: Output = Format.text,
     retractions: Retractions = None,
 ) -> None:
-    """Derive the claims of finished runs anew from their rows and write them into the reports: after `k3 parity` wrote
-    its report beside them, say. Exit codes are those of `check`."""
+    """Derive the claims of finished runs anew from their rows.
+
+    They are written into the reports: after `k3 parity` wrote its report beside them, say. Exit codes
+    are those of `check`.
+    """
     from gate.judging.batch import Judge
     from gate.judging.judged_file import exit_code
     from reports.retractions import RetractionsError

@@ -18,8 +18,11 @@ def command(
         ),
     ],
 ) -> None:
-    """Print what a rule catches, why it exists and how to satisfy it; or what a claim asserts and how it is made; or
-    what a word means."""
+    """Explain a rule, a claim or a word.
+
+    What a rule catches, why it exists and how to satisfy it; what a claim asserts and how it is made; what a word
+    means.
+    """
     from gate.explain.glossary import find_word, words
     from gate.explain.story import claim_story, rule_story
     from gate.judging.rule_set import find_rule, known_rules

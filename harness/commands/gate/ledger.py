@@ -17,7 +17,7 @@ def command(
     allow_none: Annotated[bool, typer.Option("--allow-none", help="It is no error if no figure is marked.")] = False,
     retractions: Retractions = None,
 ) -> None:
-    """Check every marked figure in prose against the report it names. Exit 2 if one no longer holds, 3 if there is
+    """Check marked figures in prose against the reports they name. Exit 2 if one no longer holds, 3 if there is
     none."""
     from gate.ledger.check import check_ledger, exit_code
     from gate.render.ledger_text import render_json, render_text

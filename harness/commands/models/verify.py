@@ -16,7 +16,9 @@ def command(
     json_output: Json = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Compare the logits of a model with those of transformers on a fixed text, and record the result.
+    """Compare a model's logits with those of transformers.
+
+    On a fixed text; the result is recorded.
 
     Both compute in float32, transformers over the same weights, dequantised where mlx-lm's are quantised. A model that
     runs in another type is compared in that type too, on the start of the text.

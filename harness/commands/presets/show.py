@@ -4,6 +4,9 @@ from harness.plans.preset_file import load_preset, read_preset
 
 
 def command(name: str) -> None:
-    """Print a preset's file, once it is seen to be one: of `k3 presets list`, or a path."""
+    """Print a preset's file, by its name or its path.
+
+    It is read as a preset first; `k3 presets list` has the names.
+    """
     load_preset(name)
     print(read_preset(name).decode(), end="")

@@ -17,7 +17,10 @@ def command(
     second: File,
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page of both there.")] = None,
 ) -> None:
-    """Print what differs between two reports: setting, figures, and what may be said."""
+    """Print what differs between two reports.
+
+    Setting, figures, and what may be said.
+    """
     if html is not None:
         _write_page(first, second, html)
         return

@@ -30,7 +30,10 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Write a report as one self-contained HTML page; a folder as a page a report and an index."""
+    """Write a report, or a folder of them, as HTML pages.
+
+    A page holds all that it shows; a folder gets a page a report and an index.
+    """
     if path.is_dir():
         out = out or _default(path, "-pages")
         problem = write_folder(path, out)

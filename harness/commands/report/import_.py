@@ -18,7 +18,10 @@ def command(
         Path | None, typer.Option("--out", metavar="FILE", help="Where to write the report; default: stdout.")
     ] = None,
 ) -> None:
-    """Turn another tool's file into a schema-2 report, marked as imported and unverified."""
+    """Turn another tool's file into a report.
+
+    It is of schema 2, and marked as imported and unverified.
+    """
     from gate.judging.judge import judge
     from reports.reading import import_report
     from reports.report import ReportError, report_bytes

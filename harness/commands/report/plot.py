@@ -19,7 +19,10 @@ def command(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help=f"The picture; ends in {', '.join(KINDS)}.")],
     picture: Annotated[str | None, typer.Option("--picture", help="Which one; default: the first there is.")] = None,
 ) -> None:
-    """Write one picture of a report: ratios, speed, stages, acceptance, recall, or error and divergence of codecs."""
+    """Write one picture of a report.
+
+    Ratios, speed, stages, acceptance, recall, or error and divergence of codecs.
+    """
     from gate.render.pictures.of_report import pictures_of
 
     kind = out.suffix.removeprefix(".").lower()

@@ -7,7 +7,10 @@ from harness.commands.run.options import Verbose
 
 
 def command(file: File, verbose: Verbose = False) -> None:
-    """Print what may be said of a report, what was measured, and where it comes from."""
+    """Print what may be said of a report, and what was measured.
+
+    And where it comes from.
+    """
     from gate.render.tables.show import show
 
     report, judged = open_report(file)

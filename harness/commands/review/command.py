@@ -39,7 +39,9 @@ def command(
     json_output: Json = False,
     dry: Dry = False,
 ) -> None:
-    """Run every step of a suite, each as a process of its own, and leave one folder: reports, pages, a table of claims.
+    """Run every step of a suite, and leave one folder.
+
+    Each step is a process of its own; the folder holds reports, pages and a table of claims.
 
     The same command goes on where it was killed. Exit 2: a report breaks a rule; 3: a step could not run.
     """

@@ -52,7 +52,10 @@ def command(
     verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Decode code continuations speculatively, beside the oracle and a drafter whose tokens are permuted."""
+    """Speculative decoding of code, beside the plain model.
+
+    A drafter whose tokens are permuted is the control.
+    """
     proposer: dict[str, Any] = {"kind": drafter, "block_size": block_size}
     if drafter_model is not None:
         proposer["model"] = drafter_model

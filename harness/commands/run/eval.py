@@ -57,7 +57,10 @@ def command(
     verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Run a preset and print the headlines it carries; the rest is WITHHELD, with reasons."""
+    """Run a preset, and print what may be quoted of it.
+
+    What may not be quoted is WITHHELD, with reasons.
+    """
     overrides = list(set_ or ())
     if until_width is None and (most_processes, budget) != (None, None):
         raise UsageError("--most-processes and --budget are of a run with --until-width: say how narrow it is to be")

@@ -27,7 +27,10 @@ def command(
     verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Measure what codecs of the K/V cache store, lose and still recall; identity and affine4 are always there."""
+    """Measure what K/V codecs store, lose and still recall.
+
+    The codecs identity and affine4 are always there.
+    """
     document = {
         "name": "kvquant",
         "title": f"Codecs of the K/V cache of {model}",

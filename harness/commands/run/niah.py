@@ -38,7 +38,10 @@ def command(
     verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Needle recall of one restoration mode beside the control that must fail."""
+    """Needle recall of one restoration mode, beside its control.
+
+    The control drops the same K/V, and must fail.
+    """
     bounded = {"exact_layers": parse_exact_layers(exact_layers), "sink": sink, "window": window, "eviction": eviction}
     arm: dict[str, Any] = {"name": restoration, "role": "sut", "engine": INCREMENTAL.name}
     arms = [arm | {"restoration": restoration, "label": f"k3 incremental, restoration {restoration}"}]

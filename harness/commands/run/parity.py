@@ -32,7 +32,10 @@ def command(
     verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Compare the drafter's two runtimes token by token; agreement unlocks throughput claims for its weights."""
+    """Compare a drafter's two runtimes token by token.
+
+    Agreement unlocks throughput claims for its weights.
+    """
     reference = RECORDED if recorded else DFLASH_TORCH.kind
     document = {
         "name": "parity",

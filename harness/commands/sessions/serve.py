@@ -59,7 +59,10 @@ def command(
     json_output: Json = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Put an engine behind the session protocol (gRPC): greedy, append-only sessions."""
+    """Put an engine behind the session protocol (gRPC).
+
+    Its sessions are greedy and append-only.
+    """
     from harness.engines.remote.token_file import read_token
     from harness.remote.device_thread import DeviceThread
     from harness.remote.limits import Limits

@@ -67,7 +67,10 @@ def command(
     verbose: Verbose = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Take a server through the ten steps of the session protocol, and write a runtime_smoke report."""
+    """Take a server through the session protocol, step by step.
+
+    A runtime_smoke report tells how its ten steps went.
+    """
     if address is not None:
         refuse_given(context, OF_ENGINE, "the server at --address decides that; leave it out")
         there = _spec(address, token_file, tls_ca, tls_key, tls_certificate)

@@ -25,7 +25,10 @@ def command(
     json_output: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """Turn the results of a test run (JUnit XML) into a platform_tests report."""
+    """Make a report of test results (JUnit XML).
+
+    Its kind is platform_tests.
+    """
     from harness.base.provenance import anonymous_argv, read_host, read_packages, read_source
     from harness.checks.junit_results import read_results
     from reports.records.provenance import Provenance

@@ -57,7 +57,9 @@ def command(
     ] = 600,
     json_output: Json = False,
 ) -> None:
-    """Run a grid of presets on many machines, judge every report twice, and keep them in one folder.
+    """Run a grid of presets on many machines, into one folder.
+
+    Every report is judged twice.
 
     The same command goes on with what the folder lacks. Whoever reaches the scheduler runs code on its workers.
     """

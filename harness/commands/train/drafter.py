@@ -70,7 +70,9 @@ def command(
     seed: Annotated[int, typer.Option(min=0)] = 7,
     trust_code: TrustCode = False,
 ) -> None:
-    """A DFlash drafter, from the verifier's greedy continuations of a corpus. Stop it at any time; run it again to go
+    """A DFlash drafter, from the verifier's own continuations.
+
+    They are its greedy continuations of a corpus. Stop it at any time; run it again to go
     on."""
     from harness.checks.verify_model import torch_available
 

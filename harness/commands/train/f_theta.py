@@ -36,7 +36,9 @@ def command(
     seed: Annotated[int, typer.Option(min=0, max=2**31)] = 7,
     trust_code: TrustCode = False,
 ) -> None:
-    """An f_theta by ridge regression, and by descent on the verifier's logits after it. Stop it at any time; the same
+    """An f_theta, by ridge regression and by descent.
+
+    The descent comes after it, on the verifier's logits. Stop it at any time; the same
     command goes on. More --texts add to a finished run."""
     from harness.base.errors import UsageError
     from harness.models.folder.model_folder import open_folder
