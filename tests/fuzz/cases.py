@@ -32,9 +32,13 @@ def reports() -> tuple[Any, ...]:
 
 @cache
 def foreign() -> tuple[tuple[str, list[Any]], ...]:
-    """Small files of every importer, and whether each is JSON or JSON Lines."""
+    """Small files of every importer, and whether each is JSON, JSON Lines or a text."""
     found = json.loads(Path(__file__).with_name("foreign_files.json").read_text(encoding="utf-8"))
-    return tuple(("jsonl" if len(documents) > 1 else "json", documents) for documents in found.values())
+    return tuple((_suffix(documents), documents) for documents in found.values())
+
+
+def _suffix(documents: list[Any]) -> str:
+    return "txt" if isinstance(documents[0], str) else "jsonl" if len(documents) > 1 else "json"
 
 
 def report(folder: Path, rng: random.Random) -> Command:
@@ -64,9 +68,12 @@ def on_report(path: Path, rng: random.Random) -> Command:
 def another_tools(folder: Path, rng: random.Random) -> Command:
     suffix, documents = rng.choice(foreign())
     path = folder / f"f.{suffix}"
-    for old in folder.glob("f.json*"):
+    for old in folder.glob("f.*"):
         old.unlink()
-    path.write_bytes(b"\n".join(bytes_of(spoiled(one, rng), rng).replace(b"\n", b" ") for one in documents))
+    if suffix == "txt":
+        path.write_bytes(damaged(documents[0].encode(), rng))
+    else:
+        path.write_bytes(b"\n".join(bytes_of(spoiled(one, rng), rng).replace(b"\n", b" ") for one in documents))
     return ["report", "import", str(path)] if rng.random() < 0.4 else on_report(path, rng)
 
 

@@ -1,5 +1,6 @@
 """A short run of `nox -s fuzz`, and that what it counts as a fault is one."""
 
+import json
 import os
 import signal
 import time
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from reports.importers.registry import IMPORTER_NAMES
+from reports.reading import evidence_of
 from tests.fuzz import bounded
 from tests.fuzz.bounded import CODES, CONVERT, fault_of, run_all
 from tests.fuzz.cases import KINDS, command_of, foreign, reports
@@ -22,6 +25,16 @@ def test_commands_over_spoiled_files_end_as_they_should(tmp_path: Path, monkeypa
     assert [case.number for case in cases] == list(range(150))
     assert {case.code for case in cases} == CODES
     assert {case.command[0] for case in cases} >= {"gate", "report", "eval", "niah"}
+
+
+def test_every_importer_that_ships_reads_one_of_the_foreign_files() -> None:
+    read = {
+        evidence_of(
+            "\n".join(one if suffix == "txt" else json.dumps(one) for one in documents).encode(), Path("f")
+        ).source
+        for suffix, documents in foreign()
+    }
+    assert read == IMPORTER_NAMES
 
 
 def test_what_is_made_follows_from_seed_and_number(tmp_path: Path) -> None:
