@@ -1,7 +1,6 @@
 """Retractions: reports, or single claims of them, that are never to be cited again, whatever their rows say."""
 
 import datetime
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self
@@ -12,6 +11,7 @@ from reports.records.record import Digest, Name, Record
 from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
+from reports.untrusted.toml import TomlError, parse_toml
 
 FILE_NAME = "RETRACTIONS.toml"
 MAX_BYTES = 2**20
@@ -79,10 +79,10 @@ def load_retractions(path: Path) -> Retractions:
     if len(data) > MAX_BYTES:
         raise RetractionsError(f"{shown(path)}: is {len(data)} bytes; the limit is {MAX_BYTES}")
     try:
-        return Retractions(path, _File.model_validate(tomllib.loads(data.decode("utf-8"))).retraction)
+        return Retractions(path, _File.model_validate(parse_toml(data)).retraction)
     except ValidationError as error:
         raise RetractionsError(f"{shown(path)}: {describe_invalid(error, _File)}; correct the entry") from error
-    except (RecursionError, ValueError) as error:
+    except TomlError as error:
         raise RetractionsError(f"{shown(path)}: not TOML in UTF-8: {one_line(str(error))}") from error
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from gate.claims.recompute import counted
@@ -19,6 +20,9 @@ from reports.untrusted.one_line import one_line
 PROSE_SUFFIXES = (".md", ".markdown")
 LONGEST_PROSE = 4 * 2**20
 """Bytes; a parser of Markdown takes some ten seconds a MiB where every line is a list of its own."""
+
+MOST_MARKERS = 5_000
+"""Marked figures of a file; to find what each names takes a millisecond."""
 
 _CLAIM_UNITS = {"x": RATIO_UNITS, "fraction": SHARE_UNITS, "accepted/drafted": SHARE_UNITS, "boolean": ("",)}
 
@@ -55,7 +59,11 @@ def check_ledger(paths: Sequence[Path], named: Sequence[Path] = ()) -> Iterator[
         except (RefusedFileError, UnicodeDecodeError) as error:
             yield LedgerEntry(str(path), 0, "", "UNREADABLE", one_line(str(error)))
             continue
-        for marker in find_markers(text):
+        markers = list(islice(find_markers(text), MOST_MARKERS + 1))
+        if len(markers) > MOST_MARKERS:
+            yield LedgerEntry(str(path), 0, "", "UNREADABLE", f"marks over {MOST_MARKERS} figures; split it")
+            continue
+        for marker in markers:
             yield _entry(path, marker, citations)
 
 

@@ -63,7 +63,10 @@ def _suites(path: Path, data: bytes) -> Iterator[ElementTree.Element]:
     if _DECLARES.search(data):
         raise CannotRunError(f"{path}: declares a document type or an entity, which results have no use for")
     try:
-        root = ElementTree.fromstring(data)
+        # As text: what the file says of its encoding does not count, in another one of which it could hide an entity.
+        root = ElementTree.fromstring(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise CannotRunError(f"{path}: no XML in UTF-8") from error
     except ElementTree.ParseError as error:
         raise CannotRunError(f"{path}: no XML: {error}") from error
     if root.tag not in ("testsuites", "testsuite"):

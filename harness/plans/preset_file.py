@@ -1,6 +1,5 @@
 """Presets as files: one TOML file each, that ships or is the user's own, typed and bounded before anything loads."""
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
@@ -16,6 +15,7 @@ from harness.plans.preset_faults import in_flags, in_keys
 from reports.records.record import digest_of
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
+from reports.untrusted.toml import TomlError, parse_toml
 
 PRESET_LIMIT = 2**20
 """Bytes of a preset of one's own. The largest that ships has 4 kB."""
@@ -114,11 +114,9 @@ def is_path(name: str) -> bool:
 
 def _document(data: bytes, name: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(data.decode())
-    except ValueError as error:  # no UTF-8, no TOML, or an integer of thousands of digits
+        return parse_toml(data)
+    except TomlError as error:
         raise UsageError(f"preset {name}: no TOML: {one_line(str(error))}") from error
-    except RecursionError as error:
-        raise UsageError(f"preset {name}: no TOML that a preset needs: too deeply nested") from error
 
 
 def preset_of_flags(document: dict[str, Any]) -> LoadedPreset:

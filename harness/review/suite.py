@@ -1,7 +1,6 @@
 """Suites as files: one TOML file each, that ships or is the user's own. A suite is a title and steps in their order."""
 
 import json
-import tomllib
 from collections import Counter
 from importlib import resources
 from pathlib import Path
@@ -16,6 +15,7 @@ from reports.records.record import Record
 from reports.untrusted.faults import describe_invalid
 from reports.untrusted.nearest import unknown
 from reports.untrusted.one_line import one_line
+from reports.untrusted.toml import parse_toml
 
 Step = DoctorStep | TestsStep | ResultsStep | SmokeStep | VerifyStep | GateStep | PresetStep
 SUITE = r"[a-z0-9][a-z0-9_-]{0,39}"
@@ -77,10 +77,10 @@ def load_suite(name: str) -> Suite:
     data = read_suite(name)
     try:
         # Through JSON, since strict records take a list for a tuple only there.
-        return Suite.model_validate_json(json.dumps(tomllib.loads(data.decode())))
+        return Suite.model_validate_json(json.dumps(parse_toml(data)))
     except ValidationError as error:
         raise UsageError(f"suite {name}: {describe_invalid(error, Suite)}") from error
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError) as error:
         raise UsageError(f"suite {name}: no TOML of a suite: {one_line(str(error))}") from error
 
 

@@ -1,7 +1,6 @@
 """A sweep as a TOML file: presets, settings, seeds and machines, typed and bounded before anything is made of it."""
 
 import json
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ from reports.records.record import Record
 from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.one_line import one_line
+from reports.untrusted.toml import TomlError, parse_toml
 
 FILE_LIMIT = 2**18
 """Bytes. A sweep of a thousand seeds has 10 kB."""
@@ -48,8 +48,8 @@ def read_sweep(path: Path) -> SweepFile:
     if len(data) > FILE_LIMIT:
         raise UsageError(f"{path}: {len(data)} bytes; a sweep has {FILE_LIMIT} at most")
     try:
-        document = tomllib.loads(data.decode())
-    except (ValueError, RecursionError) as error:
+        document = parse_toml(data)
+    except TomlError as error:
         raise UsageError(f"{path}: no TOML: {one_line(str(error))}") from error
     try:
         settings = dict(_settings(document.get("settings", {}), ()))

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from gate.render.text import Span, write_lines
+from reports.untrusted.one_line import LONGEST_SHOWN, one_line
 
 PIPE_COLUMNS = 80
 """Columns of a table where the output has no width of its own: what every log viewer shows."""
@@ -35,7 +36,8 @@ def columns_of(stream: TextIO) -> int | None:
 def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO, *, words: int) -> None:
     """Print a table whose first `words` columns are left-aligned, and whose others are figures. Empty columns are left
     out."""
-    write_lines(table_lines(columns, rows, columns_of(stream) or PIPE_COLUMNS, words=words), stream)
+    cells = [[one_line(cell, LONGEST_SHOWN) for cell in row] for row in rows]
+    write_lines(table_lines(columns, cells, columns_of(stream) or PIPE_COLUMNS, words=words), stream)
 
 
 def table_lines(

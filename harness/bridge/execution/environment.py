@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-import tomllib
 from typing import Literal
 
 from harness.base.processes.guarded import Command, Ended, end_left_over, run_guarded
@@ -12,6 +11,7 @@ from harness.bridge.manifest import RequestError
 from harness.bridge.task import Task
 from reports.records.record import digest_of
 from reports.untrusted.files import RefusedFileError, read_bounded
+from reports.untrusted.toml import TomlError, parse_toml
 
 Kind = Literal["isolated", "running"]
 KINDS: tuple[Kind, ...] = ("isolated", "running")
@@ -80,8 +80,8 @@ class Isolated:
     def _tests(self) -> list[str]:
         """What the commit's group `test` names."""
         try:
-            found = tomllib.loads(self._read(PROJECT).decode())["dependency-groups"]["test"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            found = parse_toml(self._read(PROJECT))["dependency-groups"]["test"]
+        except (TomlError, KeyError, TypeError) as error:
             raise RequestError(f"{PROJECT}: has no dependency group `test`") from error
         if not isinstance(found, list) or not all(isinstance(one, str) and one[:1].isalnum() for one in found):
             raise RequestError(f"{PROJECT}: dependency-groups.test: is no list of packages")

@@ -2,7 +2,6 @@
 
 import os
 import re
-import tomllib
 from pathlib import Path
 
 from platformdirs import user_config_path
@@ -18,6 +17,7 @@ from reports.untrusted.faults import describe_invalid
 from reports.untrusted.files import RefusedFileError, read_bounded
 from reports.untrusted.number_of import number_of
 from reports.untrusted.one_line import one_line
+from reports.untrusted.toml import TomlError, parse_toml
 
 
 class Policy(Record):
@@ -50,13 +50,13 @@ def read_policy(path: Path | None) -> Policy:
         if not path.exists():
             return Policy()
     try:
-        document = tomllib.loads(read_bounded(path).decode())
+        document = parse_toml(read_bounded(path))
         return Policy.model_validate({k: tuple(v) if isinstance(v, list) else v for k, v in document.items()})
     except RefusedFileError as error:
         raise CannotRunError(f"{path}: {error}") from error
     except ValidationError as error:  # a ValueError, too, and no fault of the TOML
         raise CannotRunError(f"{path}: {describe_invalid(error, Policy)}") from error
-    except (ValueError, RecursionError) as error:
+    except TomlError as error:
         raise CannotRunError(f"{path}: no TOML: {one_line(str(error))}") from error
 
 

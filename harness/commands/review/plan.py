@@ -12,6 +12,7 @@ from harness.review.folder import ReviewFolder
 from harness.review.review import Review
 from harness.review.step import BaseStep
 from harness.review.suite import Suite
+from reports.untrusted.one_line import show
 
 
 @dataclass(frozen=True)
@@ -58,18 +59,18 @@ def print_plan(suite: Suite, place: Path, json_output: bool) -> int:
         return 3 if lacks else 0
     from gate.render.tables.drawing import write_table
 
-    print(f"suite {suite.name}: {suite.title}")
-    print(f"folder {place}")
-    print(f"memory {suite.memory_gb:g} GB, disk {suite.disk_gb:g} GB, about {minutes:.0f} minutes")
+    show(f"suite {suite.name}: {suite.title}")
+    show(f"folder {place}")
+    show(f"memory {suite.memory_gb:g} GB, disk {suite.disk_gb:g} GB, about {minutes:.0f} minutes")
     rows = [(step.name, step.state, f"{step.minutes or 0:g}", step.command) for step in steps]
     write_table(("step", "state", "minutes", "command"), rows, sys.stdout, words=4)
     for command in fetch:
-        print(f"fetch: {command}")
+        show(f"fetch: {command}")
     for line in fetched.values():
-        print(line)
+        show(line)
     for problem in dict.fromkeys([*lacks, *(problem for step in steps for problem in step.missing)]):
         wanting = ", ".join(step.name for step in steps if problem in step.missing) or "pages"
-        print(f"MISSING for {wanting}: {problem}")
+        show(f"MISSING for {wanting}: {problem}")
     return 3 if lacks else 0
 
 

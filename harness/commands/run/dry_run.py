@@ -13,6 +13,7 @@ from harness.plans.plan import Plan
 from harness.plans.preset import TimedPreset
 from harness.plans.requirements import Requirement, requirements_of
 from reports.untrusted.number_of import number_of
+from reports.untrusted.one_line import show
 
 COLUMNS = ("arm", "role", "engine", "prompts", "repeats", "runs", "settings")
 
@@ -76,24 +77,24 @@ def _print_text(plan: Plan, needs: tuple[Requirement, ...], told: frozenset[Requ
     from gate.render.tables.drawing import write_table
 
     arms, preset = plan.planned(), plan.preset
-    print(f"preset {preset.name} ({preset.kind}): {plan.title}")
-    print(", ".join(f"{key} {_shown(value)}" for key, value in plan.settings().items()))
+    show(f"preset {preset.name} ({preset.kind}): {plan.title}")
+    show(", ".join(f"{key} {_shown(value)}" for key, value in plan.settings().items()))
     rows = [
         (arm.name, arm.role, arm.engine, arm.prompts, str(arm.repeats), str(arm.runs), arm.settings) for arm in arms
     ]
     write_table(COLUMNS, rows, sys.stdout, words=len(COLUMNS))
-    print(number_of(sum(arm.runs for arm in arms), "run"))
+    show(number_of(sum(arm.runs for arm in arms), "run"))
     if found := list(too_small(plan)):
-        print(f"No speed may be quoted from this run: {'; '.join(found)}.")
+        show(f"No speed may be quoted from this run: {'; '.join(found)}.")
     if preset.memory_gb:
-        print(f"takes {preset.memory_gb:g} GB of memory")
-    print(_time(plan))
+        show(f"takes {preset.memory_gb:g} GB of memory")
+    show(_time(plan))
     for model in by_hand(model.name for model in preset.models()):
-        print(f"fetch, {model.disk_bytes / 1e9:.1f} GB: {model.command}")
+        show(f"fetch, {model.disk_bytes / 1e9:.1f} GB: {model.command}")
     for plugin in used_plugins(preset.plugins()):
-        print(f"plug-in {plugin.line}")
+        show(f"plug-in {plugin.line}")
     for need in needs:
-        print(f"ok {need.what}: fetched by then" if need.fetched and need in told else need.line)
+        show(f"ok {need.what}: fetched by then" if need.fetched and need in told else need.line)
 
 
 def _time(plan: Plan) -> str:
@@ -108,7 +109,7 @@ def _print_in_all(plans: Sequence[Plan]) -> None:
     """About how long all presets take together, where there are several, and of all it is known."""
     known = [about for plan in plans if (about := about_minutes(plan)) is not None]
     if len(plans) > 1 and len(known) == len(plans):
-        print(f"all {len(plans)} presets: {minutes_in_words(sum(minutes for minutes, _ in known))}")
+        show(f"all {len(plans)} presets: {minutes_in_words(sum(minutes for minutes, _ in known))}")
 
 
 def _takes(plan: Plan) -> dict[str, Any]:

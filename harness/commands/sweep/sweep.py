@@ -31,6 +31,7 @@ from harness.sweep.messages import Asked, Question, Quiet, WantedModel
 from harness.sweep.scheduler import Certificates, check_address, existing, local, read_address
 from harness.sweep.sweep_file import read_sweep
 from reports.untrusted.number_of import number_of
+from reports.untrusted.one_line import show
 
 LOCK_S = 60.0
 """Seconds that a worker waits for its machine's lock: the orphan of a killed one lets go of it at once."""
@@ -201,7 +202,7 @@ def _print_plan(cells: tuple[Cell, ...], folder: Path, *, json_output: bool) -> 
         return
     for cell, row in zip(cells, rows, strict=True):
         settings = " ".join(cell.plan.loaded.overrides)
-        print(f"{'done' if row['done'] else 'to do'}  {cell.name}  {settings}".rstrip())
+        show(f"{'done' if row['done'] else 'to do'}  {cell.name}  {settings}".rstrip())
     print(f"{number_of(len(rows), 'cell')}, {sum(bool(row['done']) for row in rows)} done")
 
 
@@ -214,7 +215,7 @@ def _conclude(cells: tuple[Cell, ...], failed: dict[str, str], folder: Path, *, 
         print(json.dumps({"folder": str(folder), "reports": reports, "failed": failed}, indent=1))
     else:
         for name, why in failed.items():
-            print(f"FAILED {name}: {why}")
+            show(f"FAILED {name}: {why}")
         print(tally(files))
         print(f"reports: {folder}  (`k3 report table {folder}` pools them)")
     sys.stdout.flush()

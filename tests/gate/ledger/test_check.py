@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.ledger import check
 from gate.ledger.check import LONGEST_PROSE, LedgerEntry, check_ledger, exit_code, prose_files
 from gate.ledger.pointer import resolve
 from gate.render.ledger_text import render_json, render_text
@@ -244,3 +245,12 @@ def test_prose_that_is_too_long_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "long.md").write_text("x" * (LONGEST_PROSE + 1))
     (entry,) = check_ledger([tmp_path])
     assert (entry.problem, exit_code([entry])) == ("UNREADABLE", 3)
+
+
+def test_prose_of_more_marks_than_can_be_followed_is_not_read(
+    code: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prose = code.marked(f"{code.value(SPEEDUP):.2f}x", code.pointer(SPEEDUP)) * 3
+    monkeypatch.setattr(check, "MOST_MARKERS", 2)
+    entry = code.check(prose)
+    assert (entry.problem, entry.message) == ("UNREADABLE", "marks over 2 figures; split it")

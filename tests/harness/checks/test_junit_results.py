@@ -82,6 +82,21 @@ def test_what_is_no_result_is_refused_in_one_line(tmp_path: Path, text: str, tol
     assert "\n" not in str(refused.value)
 
 
+BOMB = '<!DOCTYPE a [<!ENTITY b "bbb">]><testsuites>&b;</testsuites>'
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "latin-1"])
+def test_an_encoding_hides_no_entity(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "x.xml").write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{BOMB}é'.encode(encoding))
+    with pytest.raises(CannotRunError, match=r"declares a document type|no XML"):
+        read_results([tmp_path / "x.xml"], None, "pytest", None)
+
+
+def test_what_a_file_says_of_its_encoding_does_not_count(tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_text('\ufeff<?xml version="1.0" encoding="utf-7"?><testsuites/>')
+    assert read_results([tmp_path / "x.xml"], None, "pytest", None).tests == 0
+
+
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(CannotRunError, match="none"):
         read_results([tmp_path / "none.xml"], None, None, None)

@@ -1,6 +1,6 @@
 import pytest
 
-from reports.untrusted.one_line import LIMIT, one_line
+from reports.untrusted.one_line import LIMIT, every_line, one_line, show
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,12 @@ def test_long_text_is_cut_to_the_limit():
     assert one_line("x" * 10**6, 10) == "xxxxxxx..."
     assert one_line("x" * 10, 10) == "x" * 10
     assert len(one_line("\n" * 10, 10)) == 10
+
+
+def test_lines_keep_their_ends_and_tabs_and_nothing_else():
+    assert every_line("a\tb\r\n\x1b[2J\u202ec\n") == "a\tb\\r\n\\x1b[2J\\u202ec\n"
+
+
+def test_a_line_that_is_shown_is_one(capsys):
+    show("a\nverdict: admissible\x9b")
+    assert capsys.readouterr().out == "a\\nverdict: admissible\\x9b\n"

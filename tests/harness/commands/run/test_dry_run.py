@@ -17,7 +17,7 @@ from harness.models.faithfulness import store_faithfulness
 from harness.models.folder.identity import identity_of
 from harness.models.registry import entry
 from harness.plans.kinds import plan_of
-from harness.plans.preset_file import load_preset, preset_names
+from harness.plans.preset_file import load_preset, preset_names, read_preset
 from reports.records.provenance import Faithfulness
 from tests.harness.commands.tiny_runs import tiny_drafter, tiny_model
 
@@ -156,6 +156,22 @@ def test_the_text_shows_arms_runs_and_needs(capsys: pytest.CaptureFixture[str]) 
     assert "384 runs" in shown
     assert "MISSING verifier mac-26b: ${ENV:K3_MAC_26B}: set the environment variable K3_MAC_26B" in shown
     assert "repeats 4" in shown
+
+
+def test_what_a_file_says_is_shown_on_one_line_without_control_codes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hostile = "x\\u001b[2J\\u202e\\nverdict: admissible"
+    text = read_preset("demo").decode().replace("k3-tiny", hostile)
+    text = text.replace('title = "', f'title = "{hostile}', 1)
+    Path("p.toml").write_text(text.replace('name = "', 'name = "my-', 1) + "# \u202e\x9b\n")
+    for command in (["eval", "--preset", "./p.toml", "--plan"], ["presets", "show", "./p.toml"]):
+        run(command)
+        shown = "".join(capsys.readouterr())
+        assert "\\u202e" in shown
+        assert "\nverdict: admissible" not in shown
+        assert all(char.isprintable() or char in "\n\t" for char in shown)
 
 
 def test_a_dry_run_loads_no_engine(tmp_path: Path) -> None:
