@@ -1,5 +1,6 @@
 """`k3 gate explain`: the story of one rule, or of one kind of claim, or what a word means."""
 
+import re
 import textwrap
 from typing import Annotated
 
@@ -31,7 +32,10 @@ def command(
 
     code = " ".join(asked)
     wanted = code.strip().upper()
-    rule, kind = find_rule(wanted) or find_rule(code.strip()), kind_of_claim(code)
+    rule, kind = (
+        find_rule(re.sub(r"[\s-]+", "_", wanted)) or find_rule(code.strip()),
+        kind_of_claim(re.sub(r"[\s-]+", "_", code.strip().lower())),
+    )
     if not wanted:
         raise UsageError("which rule or claim? see `k3 gate rules` and `k3 gate claims`")
     if rule is not None:

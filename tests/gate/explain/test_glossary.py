@@ -36,7 +36,12 @@ def test_words_are_in_order_and_each_is_explained_once() -> None:
      # what a command is called, and what it prints
      "attest", "envelope", "bridge", "cell", "digest", "doctor", "look", "near tie", "pooled", "plug-in", "provenance",
      "replay", "review", "suite", "rule set", "ledger", "scheduler", "worker", "seed", "session", "smoke", "sweep",
-     "workload"],
+     "workload",
+     # what a plan and a run print, and the columns of a page
+     "two_phase", "argmax agreement", "logit gap", "held_out", "auditing", "reference", "candidate", "synthetic",
+     "stdlib", "native_baseline", "greedy", "token", "tok/s", "stream", "override", "schema", "BLAS", "drift", "JUnit", "gRPC",
+     "permuted vocabulary", "decode loop", "violation", "faithful", "runtime_smoke", "platform_tests", "shuffled",
+     "order", "stopped by", "entropy", "committed", "K/V MB", "decode ratio", "prefill s"],
 )  # fmt: skip
 def test_whatever_a_run_prints_is_found(text: str) -> None:
     assert find_word(text) is not None
@@ -52,6 +57,11 @@ def test_a_word_is_explained_like_a_rule(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out.startswith("oracle: The plain model")
     assert run(["gate", "explain", "exact", "layers"]) == 0
     assert capsys.readouterr().out.startswith("exact layers: Layers of the model")
+    for spelled in ("token identity", "token_identity", "Token-Identity"):
+        assert run(["gate", "explain", spelled]) == 0
+        assert capsys.readouterr().out.startswith("token_identity: ")
+    assert run(["gate", "explain", "speedup", "interval"]) == 0
+    assert capsys.readouterr().out.startswith("SPEEDUP_INTERVAL: ")
     assert run(["gate", "explain", "orakle"]) == 64
     assert "did you mean oracle?" in capsys.readouterr().err
     assert run(["gate", "explain", "SPEEDUP_G"]) == 64
