@@ -39,7 +39,8 @@ def test_words_are_in_order_and_each_is_explained_once() -> None:
      "workload",
      # what a plan and a run print, and the columns of a page
      "two_phase", "argmax agreement", "logit gap", "held_out", "auditing", "reference", "candidate", "synthetic",
-     "stdlib", "native_baseline", "greedy", "token", "tok/s", "stream", "override", "schema", "BLAS", "drift", "JUnit", "gRPC",
+     "stdlib", "native_baseline", "greedy", "token", "tok/s", "stream", "override", "schema", "BLAS", "drift", "JUnit",
+     "gRPC",
      "permuted vocabulary", "decode loop", "violation", "faithful", "runtime_smoke", "platform_tests", "shuffled",
      "order", "stopped by", "entropy", "committed", "K/V MB", "decode ratio", "prefill s"],
 )  # fmt: skip
