@@ -48,3 +48,51 @@ KNOWN_CACHES: Mapping[str, CacheShape] = MappingProxyType(
 
 KNOWN_FEATURES: Mapping[str, int] = MappingProxyType({"k3-tiny-ftheta": 512, "smollm2-135m-ftheta": 1152})
 """Bytes of features that an f_theta keeps of each position, by name, as its manifest has them."""
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """What a folder with these weights says of them. `config` and `tokenizer`, digests of its files, are told of what
+    ships alone: those of a model that was converted are written by the libraries of that machine."""
+
+    architecture: str
+    layer_types: tuple[str, ...]
+    dtype: str
+    config: str | None = None
+    tokenizer: str | None = None
+    reads: str | None = None
+    """The verifier whose hidden states it reads, by name; none of a model that reads tokens."""
+
+
+_FULL, _SLIDING = "full_attention", "sliding_attention"
+
+KNOWN_MODELS: Mapping[str, KnownModel] = MappingProxyType(
+    {
+        "k3-tiny": KnownModel(
+            "Gemma3ForCausalLM",
+            (_SLIDING, _FULL) * 2,
+            "float32",
+            config="sha256:a3be830d732834b89edc7c925537e9af20b505b5455ae4ce775ffc9f93d9b590",
+            tokenizer="sha256:e08f20465d011c956e92b01a38ca0b618090b9e354d1749e55d2c83d176975dd",
+        ),
+        "k3-tiny-dflash": KnownModel(
+            "DFlashDraftModel",
+            (_FULL,),
+            "float16",
+            config="sha256:3fcc5e02d1f2b4550d2f4fa5d9bd9872c00c634294f47354f9fdd601e4e18126",
+            reads="k3-tiny",
+        ),
+        "k3-tiny-ftheta": KnownModel(
+            "FTheta",
+            (),
+            "float16",
+            config="sha256:c39e3ef078d877c41a461149238cd28dafbbf670b669a590a5253c948cb23ef6",
+            reads="k3-tiny",
+        ),
+        "smollm2-135m": KnownModel("LlamaForCausalLM", (_FULL,) * 30, "float32"),
+        "smollm2-135m-dflash": KnownModel("DFlashDraftModel", (_FULL,) * 2, "float16", reads="smollm2-135m"),
+        "smollm2-135m-ftheta": KnownModel("FTheta", (), "float16", reads="smollm2-135m"),
+        "gemma3-270m": KnownModel("Gemma3ForCausalLM", ((_SLIDING,) * 5 + (_FULL,)) * 3, "float32"),
+    }
+)
+"""By name; a test holds them to the folders."""

@@ -10,7 +10,7 @@ from gate.rulebook.registry import registered
 from gate.rulebook.rule import Rule
 from reports.plugins.entry_points import is_plugin_id
 
-RULE_SET = 7
+RULE_SET = 8
 """Version of the rule set; raised whenever a rule is added, removed or judges differently."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.figures.codecs import AFFINE_4, IDENTITY, codec_arm, codec_figures
-from gate.rulebook.registry import claim_rule
+from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, Example, Finding
 from gate.rulebook.thresholds import STATED_TOLERANCE, Threshold
@@ -133,3 +133,54 @@ def _bits_of_name(arm: CodecArm, identity: CodecArm | None) -> tuple[float, floa
         most += (code + (MAX_SCALE_BITS.value if rated is not None else 0.0)) / 2
     kept = (1 - share) * (exact or 0.0)
     return least * share + kept, most * share + kept
+
+
+LEAST_DISTORTION = Threshold(
+    "LEAST_DISTORTION",
+    0.5,
+    "4^-bits of the energy",
+    meaning="Error of a layer, over its energy, that codes of so many bits leave at least.",
+    source="1 is the rate-distortion bound of a Gaussian source; K3's codecs leave 1.4 and more",
+)
+
+
+@evidence_rule(
+    "KVQUANT_DISTORTION",
+    title="A codec that errs less than its bits allow",
+    catches=f"A layer in which a codec of so many bits a code errs by less than {LEAST_DISTORTION.value:g} times "
+    "4^-bits of the energy, K or V.",
+    why="A bit more leaves a quarter of the error, and no codec of the same bits makes a tenth of it: an error that "
+    "small was divided by hand.",
+    fix="Let `k3 kvquant` write the rows; do not edit them.",
+    severity="withheld",
+    blocks=KV_CODEC,
+    example=Example(bad="4 bits a code, an error of 0.0001", good="4 bits a code, an error of 0.007"),
+    thresholds=(LEAST_DISTORTION,),
+    since=8,
+)
+def kvquant_distortion(view: ReportView) -> Iterator[Finding]:
+    """A layer's error is below what the bits of the code allow."""
+    result = view.report.kv_quant
+    for arm in result.arms if result is not None and not view.imported else ():
+        named = [re.search(_RATED, side) for side in (arm.codec_k or arm.codec, arm.codec_v or arm.codec)]
+        least = [LEAST_DISTORTION.value / 4 ** int(rated[1]) if rated is not None else 0.0 for rated in named]
+        layers = frozenset(arm.layers) if arm.layers is not None else None
+        low = (
+            (row.sample, layer)
+            for row in arm.samples
+            for layer in row.layers
+            if (layer.k < least[0] or layer.v < least[1]) and (layers is None or layer.layer in layers)
+        )
+        first = next(low, None)
+        if first is not None:
+            sample, layer = first
+            side, found, allowed = ("K", layer.k, least[0]) if layer.k < least[0] else ("V", layer.v, least[1])
+            message = f"{arm.name}, sample {sample}, layer {layer.layer}: {side} errs by {found:.3g}"
+            yield Finding(
+                f"{message} of its energy; codes of so many bits leave {allowed:.3g} at least",
+                arm=arm.name,
+                sample=sample,
+                field="layers",
+                found=f"{found:.3g}",
+                allowed=f"at least {allowed:.3g}",
+            )

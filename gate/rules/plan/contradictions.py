@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Fault, Finding
-from reports.records.constants import KIND_OF_FORM, OWN, SHIPPED_FORMS
+from reports.records.constants import KIND_OF_FORM, OWN, SHIPPED_FORMS, SYNTHETIC, template_of
 
 if TYPE_CHECKING:
     from reports.records.plan import PlanInfo, WorkloadInfo
@@ -35,8 +35,8 @@ _FLAGS = {"budget_s": "--budget"}
     "that the arguments set and no override names; a preset run beside another that the arguments do not "
     "name, or with overrides; warm-ups of an arm that is not there or twice, or in some processes only; a "
     "resumption after the last run; a prefill in chunks of nothing; a workload of another kind than the "
-    "report, or prompts of other groups than its form has: none, of another kind, or spelt as no template or "
-    "document is.",
+    "report, or prompts of other groups than its form has: none, of another kind, spelt as no template or "
+    "document is, or of another template than the one whose turn it is.",
     why="The command line is what a reader repeats; where it asks for another run, that is the run he will get.",
     fix="Let the runner record what it was asked and what it did.",
     example=Example(bad="`samples=500` among the overrides, 5 samples planned", good="`samples=5`, 5 planned"),
@@ -188,6 +188,19 @@ def _groups(workload: WorkloadInfo) -> Iterator[Fault]:
         if other is not None:
             message = f"{other[:60]!a} is no group of prompts of form {workload.form}"
             yield Fault("workload.prompts.group", message, ascii(other[:60]), f"{kind}/name")
+    if kind == SYNTHETIC:
+        yield from _templates(workload)
+
+
+def _templates(workload: WorkloadInfo) -> Iterator[Fault]:
+    """K3's own templates take turns, so that a prompt left out moves all that come after it."""
+    for prompt in workload.prompts:
+        made = template_of(workload.name, prompt.prompt_set, prompt.sample)
+        if made is not None and prompt.group not in (None, made):
+            where = f"sample {prompt.sample} of set {prompt.prompt_set}"
+            message = f"{where} is of {str(prompt.group)[:60]!a}; it is made from {made}"
+            yield Fault("workload.prompts.group", message, ascii(str(prompt.group)[:60]), made)
+            return
 
 
 def _is_of(kind: str, group: str) -> bool:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import Example, Finding
+from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
     from reports.records.codec_rows import KvQuantResult
-    from reports.records.measurement import Arm, Measurement
+    from reports.records.measurement import Arm, BlockRecord, Measurement
 
 
 @evidence_rule(
@@ -90,14 +91,42 @@ def _twice(what: str, field: str, keys: Iterable[object], arm: str | None = None
         yield Finding(message, arm=arm, field=field, found=str(count), allowed="1")
 
 
+LEAST_BLOCKS = Threshold(
+    "LEAST_BLOCKS",
+    10,
+    "blocks",
+    meaning="Of a row whose blocks are held to those of another.",
+    source="a choice: so many ratios of two quiet runs are not one by chance",
+)
+
+LEAST_BLOCK_S = Threshold(
+    "LEAST_BLOCK_S",
+    0.001,
+    "s",
+    meaning="Of the blocks that are compared so.",
+    source="they are written in microseconds, which blur the ratio of shorter ones",
+)
+
+LEAST_BLOCK_SPREAD = Threshold(
+    "LEAST_BLOCK_SPREAD",
+    0.0005,
+    "relative distance",
+    meaning="Between the ratios of the blocks of two rows, beside that of a microsecond each way.",
+    source="their median is 0.009 at least between any two rows of one prompt in K3's own evidence",
+)
+
+
 @evidence_rule(
     "COPIED_ROWS",
     title="Rows that were copied from another",
     catches="Two rows, of one arm or of two, warm-ups and those set aside among them, with exactly the same prefill "
-    "and decode seconds; or two samples of a codec run with exactly the same layers of the plain model or of a codec.",
-    why="An arm copied over another is a self-comparison, and a row copied into new repeats is a sample of one.",
+    "and decode seconds; two rows of which one has the block times of the other, or those times one factor; or two "
+    "samples of a codec run with exactly the same layers of the plain model or of a codec.",
+    why="An arm copied over another is a self-comparison, and a row copied into new repeats is a sample of one, also "
+    "where it is made a little slower as a whole: every block of a machine has noise of its own.",
     fix="Measure every row.",
     example=Example(bad="two rows of 1.204873 s and 3.918236 s alike", good="rows whose times differ, as clocks do"),
+    thresholds=(LEAST_BLOCKS, LEAST_BLOCK_S, LEAST_BLOCK_SPREAD),
 )
 def copied_rows(view: ReportView) -> Iterator[Finding]:
     """Two rows share their times to the last digit."""
@@ -118,8 +147,47 @@ def copied_rows(view: ReportView) -> Iterator[Finding]:
                     found=str(row.decode_s),
                     allowed="a time of its own",
                 )
+        if not view.imported:
+            yield from _copied_blocks(arm)
     if view.report.kv_quant is not None and not view.imported:
         yield from _copied_samples(view.report.kv_quant)
+
+
+def _copied_blocks(arm: Arm) -> Iterator[Finding]:
+    """Each row against the one before it of the same prompt and as many blocks: their verification, block by block."""
+    last: dict[tuple[int, int], tuple[Measurement, tuple[BlockRecord, ...]]] = {}
+    for row in arm.measurements:
+        rounds = row.speculation.rounds if row.speculation is not None else None
+        if not rounds or len(rounds) < LEAST_BLOCKS.value:
+            continue
+        before = last.get((row.sample, len(rounds)))
+        last[row.sample, len(rounds)] = row, rounds
+        if before is not None and _one_factor(rounds, before[1]):
+            other = before[0]
+            yield Finding(
+                f"{arm.name}, sample {row.sample}, process {row.process}, repeat {row.repeat}: its {len(rounds)} "
+                f"blocks take those of process {other.process}, repeat {other.repeat}, by one factor",
+                arm=arm.name,
+                sample=row.sample,
+                field="speculation.rounds",
+                found="the times of another row",
+                allowed="times of its own",
+            )
+            return
+
+
+def _one_factor(ours: Sequence[BlockRecord], theirs: Sequence[BlockRecord]) -> bool:
+    """All blocks were verified in the time of the other row's times the first one's ratio. Runs differ at once."""
+    first = None
+    for one, other in zip(ours, theirs, strict=True):
+        if min(one.verify_s, other.verify_s) < LEAST_BLOCK_S.value:
+            return False
+        ratio = one.verify_s / other.verify_s
+        first = ratio if first is None else first
+        blur = (1 / one.verify_s + 1 / other.verify_s) / 1e6  # both are whole microseconds
+        if abs(ratio / first - 1) > LEAST_BLOCK_SPREAD.value + blur:
+            return False
+    return True
 
 
 def _copied_samples(result: KvQuantResult) -> Iterator[Finding]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, evicts, restoration_of
 from gate.rulebook.rule import Example, Fault, Finding
 from gate.rulebook.shipped_presets import Document, ShippedPreset, preset_document, shipped_presets
+from gate.rules.plan.planned_prompts import unlike_planned
 from reports.drafters import DRAFTERS, SHUFFLED
+from reports.known_models import KNOWN_WEIGHTS
 from reports.records.constants import OWN
 
 if TYPE_CHECKING:
@@ -36,6 +38,9 @@ _DEFAULTS = {
 
 _BEFORE_PROCESSES = _DEFAULTS | {"repeats": 3, "processes": 1}
 """The same of superseded presets from when a run was one process."""
+
+_NAMED = frozenset(KNOWN_WEIGHTS.values())
+"""Models that a report calls as a preset does; a folder of one's own goes by another name."""
 
 _ADDED = ("oracle", "oracle_again", "needle_free")
 """Arms that every run of their kind has, whatever its preset names."""
@@ -74,7 +79,8 @@ def preset_unknown(view: ReportView) -> Iterator[Finding]:
     "PRESET_DEPARTED",
     title="Another run than its preset plans",
     catches="A run of a shipped preset with other samples, repeats, seed, budget, form of prompts, model, arms, roles, "
-    "labels, engines, modes, drafters or codecs than the file says with the overrides that the report names.",
+    "labels, engines, modes, weights, drafters or codecs than the file says with the overrides that the report names; "
+    "beside a preset whose file does not name it; or of other prompts than K3's templates make from the file's seed.",
     why="Slow prompts left out, a control that is gone, two arms that traded names: the preset says what was planned.",
     fix="Name every override; let the runner write plan and arms.",
     example=Example(
@@ -95,9 +101,23 @@ def preset_departed(view: ReportView) -> Iterator[Finding]:
             f"preset.overrides: {error}", field="preset.overrides", found=str(error)[:80], allowed="key=value"
         )
         return
-    faults = (*_planned(report, preset, document), *_form(report, shipped, document), *_arms(report, document))
+    faults = (
+        *_planned(report, preset, document),
+        *_form(report, shipped, document),
+        *_arms(report, document),
+        *_beside(preset),
+        *unlike_planned(view, preset),
+    )
     for field, message, found, allowed in faults:
         yield Finding(f"{field}: {message}", field=field, found=found[:80], allowed=allowed[:80])
+
+
+def _beside(preset: PresetInfo) -> Iterator[Fault]:
+    """A shipped preset that it is said to have been run beside, and that names it in no file of that name."""
+    files = [one.data for (name, _), one in shipped_presets().items() if name == preset.part_of]
+    if files and not any(preset.name in preset_document(data, ()).get("beside", ()) for data in files):
+        message = f"is {preset.part_of}, which runs no {preset.name} beside it"
+        yield Fault("preset.part_of", message, str(preset.part_of), "a preset that names it")
 
 
 def _with_defaults(report: Report, shipped: ShippedPreset, document: Document) -> Document:
@@ -152,10 +172,12 @@ def _stopping(report: Report, document: Document) -> Iterator[Fault]:
 def _arms(report: Report, document: Document) -> Iterator[Fault]:
     planned = {arm["name"]: arm for arm in document.get("arms", ())}
     arms = {arm.name: arm for arm in report.arms if arm.name not in _ADDED}
+    models = report.provenance.models if report.provenance is not None else ()
+    ids = {model.weights or "": model.id for model in models if model.role != "verifier"}
     if "arms" in document:
         yield from _names("arms", set(arms), set(planned))
     for name in arms.keys() & planned.keys():
-        for field, found, wanted in _settings(arms[name], planned[name]):
+        for field, found, wanted in _settings(arms[name], planned[name], ids):
             if found != wanted:
                 yield Fault(f"arms.{name}.{field}", f"is {found}, the preset's is {wanted}", str(found), str(wanted))
     result = report.kv_quant
@@ -172,8 +194,8 @@ def _names(field: str, found: set[str], planned: set[str]) -> Iterator[Fault]:
         yield Fault(field, f"{' and '.join(parts)}, unlike the preset", gone or more, "those of the preset")
 
 
-def _settings(arm: Arm, planned: Document) -> Iterator[tuple[str, object, object]]:
-    """What an arm is, and what its preset says of it, where it does."""
+def _settings(arm: Arm, planned: Document, ids: Mapping[str, str]) -> Iterator[tuple[str, object, object]]:
+    """What an arm is, and what its preset says of it, where it does; `ids` are the names of weights."""
     kept = arm.restoration
     yield "role", arm.role, planned.get("role")
     yield "engine", arm.engine, planned.get("engine")
@@ -190,6 +212,10 @@ def _settings(arm: Arm, planned: Document) -> Iterator[tuple[str, object, object
     kind = DRAFTERS.get(drafter.get("kind", ""))
     name = f"{SHUFFLED if 'shuffle_seed' in drafter else ''}{kind.name}" if kind is not None else None
     yield "drafter.name", arm.drafter.name if arm.drafter is not None else None, name
-    for name in ("block_size", "bits", "sure"):
+    for name in ("block_size", "bits", "sure", "dtype", "graph"):
         if name in drafter and arm.drafter is not None:
             yield f"drafter.{name}", getattr(arm.drafter, name), drafter[name]
+    if drafter.get("model") in _NAMED and arm.drafter is not None:
+        yield "drafter.weights", ids.get(arm.drafter.weights or ""), drafter["model"]
+    if planned.get("f_theta") in _NAMED and kept is not None:
+        yield "restoration.weights", ids.get(kept.weights or ""), planned["f_theta"]

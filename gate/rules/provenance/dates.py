@@ -1,4 +1,4 @@
-"""When a report was made, and the name that it got from that."""
+"""When a report was made, the name that it got from that, and the form that it must have."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gate.rulebook.registry import evidence_rule, outside_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding
+from reports.records.constants import SHIPPED_FORMS
 
 if TYPE_CHECKING:
     from reports.report import Report
@@ -71,3 +72,48 @@ def is_ahead(report: Report, now: datetime) -> bool:
     made = [report.created_at, *(one.at for one in (report.plan.resumes if report.plan is not None else ()))]
     latest = max(now, RULES_MADE) + CLOCKS_APART
     return report.imported is None and any(one is not None and one > latest for one in made)
+
+
+FORM_SINCE = datetime(2026, 12, 1, tzinfo=UTC)
+"""From here on every run of K3 writes what `_unwritten` asks for; nothing that lacks it was released."""
+
+
+@evidence_rule(
+    "FORM_OF_OLD",
+    title="A report of today in the form of old",
+    catches=f"A run from {FORM_SINCE.date()} on without what K3 has written of every run since: the form of its "
+    "prompts and their groups, the run ledger and, where arms were timed, processes, warm-ups as rows and readings of "
+    "the machine.",
+    why="What a rule asks for can be left out by whoever writes in the form of before there was the rule.",
+    fix="Measure again with this K3.",
+    severity="withheld",
+    since=8,
+    example=Example(bad="made in 2027, and no prompt knows its group", good="made in 2027, every part as K3 writes it"),
+)
+def form_of_old(view: ReportView) -> Iterator[Finding]:
+    """Parts that belong to every report of its date are not there."""
+    report = view.report
+    if view.imported or view.untimed or report.created_at is None or report.created_at < FORM_SINCE:
+        return
+    lacking = list(_unwritten(report))
+    if lacking:
+        message = f"made at {report.created_at.isoformat()}, and not recorded: {', '.join(lacking)}"
+        yield Finding(message, field=lacking[0], found="none", allowed="as every run has it")
+
+
+def _unwritten(report: Report) -> Iterator[str]:
+    workload, plan = report.workload, report.plan
+    if workload is None or workload.form is None:
+        yield "workload.form"
+    elif workload.form in SHIPPED_FORMS and any(prompt.group is None for prompt in workload.prompts):
+        yield "workload.prompts.group"
+    if report.run_ledger is None:
+        yield "run_ledger"
+    if not report.arms:
+        return
+    if plan is None or plan.processes is None:
+        yield "plan.processes"
+    if any(arm.warm_ups is None for arm in report.arms):
+        yield "arms.warm_ups"
+    if not report.machine:
+        yield "machine"

@@ -47,6 +47,10 @@ def model_unidentified(view: ReportView) -> Iterator[Finding]:
         if (drafts_by_model(arm) or weights is not None) and (weights is None or weights not in drafters):
             yield _not_listed(arm.name, "drafter.weights", "drafter", str(weights)[:23], len(drafters))
         yield from _unlisted_projection(view, arm, [model.weights for model in models if model.role == "f_theta"])
+    smoke = view.report.runtime_smoke
+    served = smoke.drafter.weights if smoke is not None and smoke.drafter is not None else None
+    if served is not None and served not in drafters and not view.imported:
+        yield _not_listed("runtime_smoke", "runtime_smoke.drafter.weights", "drafter", served[:23], len(drafters))
     yield from _unused(view, models)
     parity = view.report.parity
     if parity is not None and (parity.drafter_weights is None or parity.drafter_weights not in drafters):

@@ -50,8 +50,9 @@ def _lacking(report: Report) -> Iterator[str]:
         "created_at": report.created_at,
     }
     named = {package.name for package in (provenance.packages or () if provenance is not None else ())}
-    if provenance is not None and provenance.runtime is not None:
-        needed |= {f"provenance.packages.{name}": name in named for name in ("torch", "transformers")}
+    if provenance is not None and report.kind not in UNTIMED_KINDS:
+        computing = ("torch", "transformers") if provenance.runtime is not None else ("mlx", "mlx-lm")
+        needed |= {f"provenance.packages.{name}": name in named for name in computing}
     if report.kind != "platform_tests":
         needed["provenance.device"] = provenance is not None and is_given(provenance.device)
     asked: dict[str, object] = {

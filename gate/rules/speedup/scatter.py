@@ -1,4 +1,4 @@
-"""Times that do not scatter: no machine keeps one ratio to five digits over many runs."""
+"""Times that no machine gives: one ratio to five digits over many runs, or digits that no clock tells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView, RowKey, row_key
-from gate.rulebook.rule import Example, Finding
+from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
@@ -95,3 +95,60 @@ def _finding(name: str, message: str) -> Finding:
         found=f"a spread under {LEAST_SPREAD.value:g}",
         allowed="times that scatter",
     )
+
+
+CLOCK_DIGITS = Threshold(
+    "CLOCK_DIGITS",
+    9,
+    "decimals",
+    meaning="Of the seconds of a row: nanoseconds.",
+    source="the runner's own: it rounds every difference of two readings to them",
+)
+
+COARSE_DIGITS = Threshold(
+    "COARSE_DIGITS",
+    6,
+    "decimals",
+    meaning="To which no clock of ours is rounded in every row.",
+    source="clocks tick in 1 to 100 ns: one reading in ten at most is a whole microsecond",
+)
+
+MIN_COARSE_TIMES = Threshold(
+    "MIN_COARSE_TIMES",
+    20,
+    "times",
+    meaning="Of a report, all of them coarse, that are no chance any more.",
+    source="a choice: at one in ten, a chance of 1e-20",
+)
+
+
+@evidence_rule(
+    "TIMES_OF_NO_CLOCK",
+    title="Times with digits that no clock tells",
+    catches=f"A time of a row with more than {CLOCK_DIGITS.value} decimals, or all times of a report with at most "
+    f"{COARSE_DIGITS.value}, where warm-ups are rows. (Until then times were written with all digits of a float.)",
+    why="Times that were multiplied have digits to the end; times that were made up have few.",
+    fix="Let the runner write the times.",
+    example=Example(bad="0.0615283764105 s", good="0.061528376 s"),
+    thresholds=(CLOCK_DIGITS, COARSE_DIGITS, MIN_COARSE_TIMES),
+    since=8,
+)
+def times_of_no_clock(view: ReportView) -> Iterator[Finding]:
+    """A time is finer than nanoseconds, or all of them are whole microseconds."""
+    if view.imported or not any(arm.warm_ups for arm in view.report.arms):
+        return
+    times, coarse = 0, 0
+    for arm in view.report.arms:
+        for row in arm.measurements:
+            for name in ("prefill_s", "decode_s", "e2e_s"):
+                seconds = getattr(row, name)
+                if seconds and round(seconds, CLOCK_DIGITS.value) != seconds:
+                    message = f"{name} is {seconds!r} s; clocks are read to {CLOCK_DIGITS.value} decimals"
+                    allowed = f"{CLOCK_DIGITS.value} decimals"
+                    yield row_finding(arm, row, Fault(name, message, repr(seconds), allowed))
+                    return
+                times += seconds is not None
+                coarse += seconds is not None and round(seconds, COARSE_DIGITS.value) == seconds
+    if times >= MIN_COARSE_TIMES.value and coarse == times:
+        message = f"all {times} times of its rows are whole microseconds; the clocks that K3 reads are finer"
+        yield Finding(message, field="decode_s", found=f"{coarse} of {times}", allowed="a few")

@@ -9,12 +9,14 @@ from typing import Any, Literal
 
 from gate.claims.looks import look_after
 from gate.judging.judge import conclude
-from reports.records.measurement import Measurement, Restoration
+from gate.rules.provenance.dates import FORM_SINCE
+from reports.known_models import KNOWN_WEIGHTS
+from reports.records.measurement import Arm, Measurement, Restoration
 from reports.records.plan import PresetInfo, Stopping, StopRules
-from reports.records.provenance import MachineReading
+from reports.records.provenance import MachineReading, RunLedger
 from reports.records.record import digest_of
 from reports.report import Report
-from tests.gate.edits import asserted, edit_arm, edit_rows, knowing_text, set_plan
+from tests.gate.edits import asserted, dated, edit_arm, edit_rows, knowing_text, set_plan, set_verifier
 from tests.gate.honest import LAYERS, SINK, WINDOW, Setup, measured_code, measured_kv_quant, measured_niah
 from tests.gate.honest import measured_parity as measured_ports
 from tests.gate.honest.kv_memory import kv_bytes
@@ -157,6 +159,46 @@ def watched() -> Report:
         for later, moment in enumerate(moments)
     ]
     return report.replace(machine=tuple(readings))
+
+
+@cache
+def warmed() -> Report:
+    """The same, with warm-ups as rows and clocks to the nanosecond, as runs have them since there were readings."""
+    report = knowing_text(watched(), ("own/first", "own/second"), {})
+
+    def warm(arm: Arm) -> Arm:
+        rows = tuple(_to_nanoseconds(row, number) for number, row in enumerate(arm.measurements))
+        first = {row.process: row for row in reversed(rows)}
+        warm_ups = tuple(_to_nanoseconds(row.replace(order=None), 900 + row.process) for row in first.values())
+        return arm.replace(measurements=rows, warm_ups=warm_ups)
+
+    return set_plan(report.replace(arms=tuple(map(warm, report.arms))), warmups=None)
+
+
+def _to_nanoseconds(row: Measurement, number: int) -> Measurement:
+    """The row a few nanoseconds longer, so that no time is a whole microsecond."""
+    prefill, decode, whole = (row.prefill_s or 0.0, row.decode_s or 0.0, row.e2e_s or 0.0)
+    return row.replace(
+        prefill_s=round(prefill + 1e-9 * (1 + number), 9),
+        decode_s=round(decode + 1e-9 * (1 + number), 9),
+        e2e_s=round(whole + 2e-9 * (1 + number), 9),
+    )
+
+
+@cache
+def of_december() -> Report:
+    """The same, made when every run is in the form that `FORM_OF_OLD` asks for."""
+    report = warmed()
+    assert report.created_at is not None
+    later = FORM_SINCE - report.created_at
+    readings = tuple(one.replace(at=one.at + later) for one in report.machine or ())
+    return dated(report.replace(machine=readings, run_ledger=RunLedger(state="opted_out")), FORM_SINCE)
+
+
+@cache
+def of_known_weights() -> Report:
+    """Two needles, found by a verifier that K3 knows."""
+    return set_verifier(niah(), weights=next(one for one, name in KNOWN_WEIGHTS.items() if name == "smollm2-135m"))
 
 
 @cache

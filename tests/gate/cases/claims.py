@@ -20,8 +20,8 @@ def by_output_tokens(report: Report) -> Report:
 
 def trained_on_them() -> Report:
     """A model drafter's acceptance on prompts of the templates that it was trained on, told so."""
-    groups = ("synthetic/a", "synthetic/b")
-    return judged(knowing_text(dflash(), groups, {"drafter": ("synthetic/b", "synthetic/c")}), DRAFTER)
+    groups = ("own/a", "own/b")
+    return judged(knowing_text(dflash(), groups, {"drafter": ("own/b", "own/c")}), DRAFTER)
 
 
 def without_end_to_end(report: Report) -> Report:

@@ -84,6 +84,11 @@ CASES: dict[str, RuleCase] = {
         lambda report: errs(report, "affine8", k=0.05, v=0.05),
         *_samples("affine8", "layers/*/k", "layers/*/v", "relative_error_k", "relative_error_v"),
     ),
+    "KVQUANT_DISTORTION": measured(
+        kv_quant,
+        lambda report: errs(report, "affine8", k=3e-6),
+        *_samples("affine8", "layers/*/k", "relative_error_k"),
+    ),
     "KVQUANT_RATE": measured(
         kv_quant,
         lambda report: edit_codec(report, "affine4", lambda arm: arm.replace(stated_bits=4.0)),

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from gate.rulebook.report_view import row_key
 from reports.records.measurement import Arm, Pause, PausedRow
 from reports.records.plan import PromptRecord, Resume, prompts_digest
 from reports.report import Report
@@ -14,6 +15,7 @@ from tests.gate.cases.bases import (
     niah_of_five,
     of_a_shipped_preset,
     throughput,
+    warmed,
     watched,
 )
 from tests.gate.edits import edit_arm, edit_rows, only_runs, set_first_row, set_plan, set_rows
@@ -127,6 +129,16 @@ def asked_for_more(report: Report) -> Report:
     return report.replace(preset=report.preset.replace(overrides=("samples=500",)))
 
 
+def with_digits(report: Report) -> Report:
+    """A time that was multiplied by hand, and not rounded."""
+    return edit_rows(
+        report,
+        "oracle",
+        lambda row: row.replace(prefill_s=(row.prefill_s or 0.0) * (1 + 1e-12)),
+        where=lambda row: row_key(row) == (0, 0, 0),
+    )
+
+
 CASES: dict[str, RuleCase] = {
     "RUN_INCOMPLETE": measured(
         niah,
@@ -187,4 +199,5 @@ CASES: dict[str, RuleCase] = {
     "MACHINE_CONTRADICTED": measured(
         watched, lambda report: report.replace(machine=(report.machine or ())[:2]), "machine"
     ),
+    "TIMES_OF_NO_CLOCK": measured(warmed, with_digits, "arms/oracle/measurements"),
 }

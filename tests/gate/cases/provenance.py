@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 
 from reports.known_models import KNOWN_WEIGHTS
+from reports.records.plan import Resume
 from reports.records.provenance import PluginInfo
 from reports.report import Report
-from tests.gate.cases.bases import niah
-from tests.gate.edits import dated, edit_arm, set_source, set_verifier
+from tests.gate.cases.bases import niah, of_december, of_known_weights
+from tests.gate.edits import edit_arm, set_plan, set_source, set_verifier
 from tests.gate.rule_case import RuleCase, measured
 
 SMOLLM2 = next(digest for digest, name in KNOWN_WEIGHTS.items() if name == "smollm2-135m")
@@ -28,6 +29,14 @@ def of_a_plugin_elsewhere(report: Report) -> Report:
     return edit_arm(brought, "ablate", lambda arm: arm.replace(engine="lookahead"))
 
 
+def on_a_mac(report: Report) -> Report:
+    """The processor is said to be Apple's, in a machine that is none of theirs."""
+    assert report.provenance is not None
+    assert report.provenance.host is not None
+    host = report.provenance.host.replace(chip="Apple M4 Max")
+    return report.replace(provenance=report.provenance.replace(host=host))
+
+
 CASES: dict[str, RuleCase] = {
     "PROVENANCE_MISSING": measured(niah, lambda report: report.replace(preset=None), "preset"),
     "DIRTY_TREE": measured(niah, lambda report: set_source(report, dirty=True), "provenance/source/dirty"),
@@ -35,7 +44,9 @@ CASES: dict[str, RuleCase] = {
         niah, lambda report: report.replace(report_id="niah-000000000000-20261129T161000Z"), "report_id"
     ),
     "DATE_AHEAD": measured(
-        niah, lambda report: dated(report, datetime(2126, 1, 1, tzinfo=UTC)), "report_id", "created_at"
+        niah,
+        lambda report: set_plan(report, resumes=(Resume(order=1, at=datetime(2126, 1, 1, tzinfo=UTC)),)),
+        "plan/resumes",
     ),
     "MODEL_UNIDENTIFIED": measured(niah, lambda report: set_verifier(report, weights=None), f"{VERIFIER}/weights"),
     "PLUGIN_UNIDENTIFIED": measured(
@@ -50,6 +61,13 @@ CASES: dict[str, RuleCase] = {
         VERIFIER,
         "provenance/models/llama-70b",
     ),
+    "MODEL_CONTRADICTED": measured(
+        of_known_weights,
+        lambda report: set_verifier(report, architecture="Gemma3ForCausalLM"),
+        f"{VERIFIER}/architecture",
+    ),
+    "HOST_CONTRADICTED": measured(niah, on_a_mac, "provenance/host/chip"),
+    "FORM_OF_OLD": measured(of_december, lambda report: report.replace(run_ledger=None), "run_ledger"),
     "MODEL_CODE_TRUSTED": measured(
         niah, lambda report: set_verifier(report, code=("config.json: model_file",)), f"{VERIFIER}/code"
     ),

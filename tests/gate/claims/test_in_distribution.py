@@ -102,7 +102,7 @@ def test_a_shared_group_is_never_said_to_be_unseen(groups: tuple[str, ...], trai
 
 
 def test_an_admitted_claim_says_it_and_a_hidden_overlap_is_refused() -> None:
-    report = judged(drafted(("synthetic/a",), ("synthetic/a",)), ACCEPTANCE)
+    report = judged(drafted(("own/a",), ("own/a",)), ACCEPTANCE)
     (headline,) = (one for one in judge(report).headlines if one.claim.name == ACCEPTANCE)
     assert headline_line(headline).endswith(", on text of the kind its drafter was trained on")
     for hidden in (None, "no", "kind", "unknown"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.doctoring.doctoring import doctoring
-from tests.gate.doctoring.pick import of_role, under_test
+from tests.gate.doctoring.pick import drafting, of_role, under_test
 from tests.gate.doctoring.reshape import arm_of, paced, timed
 from tests.gate.edits import edit_rows
 
@@ -129,3 +129,18 @@ def copy_times_of_oracle(report: Report, rng: random.Random) -> Report | None:
         return None
     rows = {(row.sample, row.repeat): row for row in oracle.measurements}
     return edit_rows(report, name, lambda row: timed(row, prefill_s=rows[row.sample, row.repeat].prefill_s))
+
+
+@doctoring()
+def copy_rows_into_repeats(report: Report, rng: random.Random) -> Report | None:
+    """An arm's later repeats are its first ones again, each a little slower or faster as a whole."""
+    name = drafting(report, rng)
+    if name is None or report.plan is None or (report.plan.repeats or 0) < 2:
+        return None
+    first = {row.sample: row for row in arm_of(report, name).measurements if row.repeat == 0}
+
+    def copied(row: Measurement) -> Measurement:
+        by = [rng.lognormvariate(0, 0.004) for _ in range(3)]
+        return paced(first[row.sample], *by).replace(repeat=row.repeat, order=row.order)
+
+    return edit_rows(report, name, copied, where=lambda row: row.repeat > 0)

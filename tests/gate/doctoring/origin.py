@@ -1,15 +1,17 @@
 """Where a report comes from: code, machine, models, preset, importer."""
 
 import random
+from datetime import timedelta
 from typing import Any
 
-from reports.records.provenance import AsRun, Faithfulness
+from gate.rules.provenance.dates import FORM_SINCE
+from reports.records.provenance import AsRun, Faithfulness, Package
 from reports.report import Imported, Report
 from tests.gate.doctoring.doctoring import doctoring
 from tests.gate.doctoring.pick import any_arm
 from tests.gate.doctoring.prompts import fresh_digest
 from tests.gate.doctoring.verdicts import dirty
-from tests.gate.edits import edit_arm, set_plan, set_source, set_verifier
+from tests.gate.edits import dated, edit_arm, set_plan, set_source, set_verifier
 
 
 @doctoring(truth=dirty)
@@ -247,8 +249,43 @@ def other_machine(report: Report, rng: random.Random) -> Report | None:
     """The run is said to have been on another machine."""
     if report.provenance is None or report.provenance.host is None:
         return None
-    host = report.provenance.host.replace(chip="Apple M1", memory=8 * 2**30)
+    host = report.provenance.host.replace(chip="Apple M1", machine="arm64", os="Darwin 25.1.0", memory=8 * 2**30)
     return report.replace(provenance=report.provenance.replace(host=host))
+
+
+@doctoring()
+def other_chip(report: Report, rng: random.Random) -> Report | None:
+    """The machine is said to have another processor, of a maker whose machines are others."""
+    if report.provenance is None or report.provenance.host is None:
+        return None
+    host = report.provenance.host.replace(chip=rng.choice(("Apple M3 Max", "Apple M4")))
+    return report.replace(provenance=report.provenance.replace(host=host))
+
+
+@doctoring()
+def other_k3(report: Report, rng: random.Random) -> Report | None:
+    """The package of K3 is said to be of another version than the source."""
+    if report.provenance is None:
+        return None
+    packages = (*(report.provenance.packages or ()), Package(name="k3", version="1.4.0"))
+    return report.replace(provenance=report.provenance.replace(packages=packages))
+
+
+@doctoring()
+def without_mlx(report: Report, rng: random.Random) -> Report | None:
+    """What computed is not named among the packages any more."""
+    if report.provenance is None:
+        return None
+    packages = tuple(one for one in report.provenance.packages or () if one.name != "mlx")
+    return report.replace(provenance=report.provenance.replace(packages=packages))
+
+
+@doctoring()
+def date_it_today(report: Report, rng: random.Random) -> Report | None:
+    """A report in the form of old is said to be of a day on which none is written so any more."""
+    if report.created_at is None or report.plan is None:
+        return None
+    return dated(report, FORM_SINCE + timedelta(hours=rng.randint(0, 23)))
 
 
 @doctoring()

@@ -86,7 +86,7 @@ REASONS = (
             "forge_faithfulness",
             "forget_groups",
             "identity_as_f_theta_throughout",
-            "invent_templates",
+            "invent_documents",
             "model_drafter_as_small_model",
             "name_files_instead",
             "other_commit",

@@ -24,7 +24,7 @@ def _verifier() -> ModelInfo:
         id="smollm2-135m",
         revision="7e27bd9f95328f0f3b08261d1252705110c806f8",
         weights=digest("smollm2-135m"),
-        architecture="llama",
+        architecture="LlamaForCausalLM",
         layer_types=("full_attention",) * LAYERS,
         quantisation="none",
         dtype="float32",

@@ -9,8 +9,11 @@ from harness.base.errors import ModelError
 from harness.models.model_text import ModelText
 from harness.models.resolve import locate
 from harness.plans.kinds import plan_of
-from harness.plans.preset_file import load_preset_again
+from harness.plans.preset_file import load_preset, load_preset_again, preset_names
 from harness.plans.workload import workload_of
+from reports.known_models import KNOWN_MODELS
+from reports.planned_prompts import PlannedPrompts, planned_prompts, shown
+from reports.records.constants import SYNTHETIC, template_of
 from reports.records.plan import PromptRecord
 from reports.report import Report, load_report
 
@@ -45,3 +48,23 @@ def test_the_prompts_of_committed_evidence_come_out_again(name: str) -> None:
     made = prompts_again(report)
     assert [one.replace(group=None) for one in made] == [one.replace(group=None) for one in report.workload.prompts]
     assert all(one.group for one in made)
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_what_a_preset_asks_is_recorded_for_the_gate(name: str) -> None:
+    loaded = load_preset(name)
+    preset = plan_of(loaded).preset
+    recorded = planned_prompts(name, loaded.digest)
+    of_templates = getattr(preset.workload, "form", SYNTHETIC) == SYNTHETIC and not getattr(
+        preset.workload, "prompts", None
+    )
+    assert (recorded is not None) == (of_templates and preset.model in KNOWN_MODELS), "python scripts/record_prompts.py"
+    if recorded is None:
+        return
+    text = text_of(preset.model)
+    made: dict[str, list[str]] = {}
+    for prompt in workload_of(plan_of(loaded), text).prompts(text):
+        record = prompt.record()
+        made.setdefault(record.prompt_set, []).append(shown(record))
+        assert record.group == template_of(workload_of(plan_of(loaded), text).name, record.prompt_set, record.sample)
+    assert recorded == PlannedPrompts(model=preset.model, prompts={one: tuple(all_) for one, all_ in made.items()})

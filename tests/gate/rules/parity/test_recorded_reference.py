@@ -13,7 +13,7 @@ from gate.rules.parity.shown_parity import parity_key, parity_shown
 from harness.plans.preset import ParityPreset
 from harness.plans.preset_file import load_preset, preset_names
 from reports.drafters import RECORDED as RECORDED_KIND
-from reports.known_models import KNOWN_WEIGHTS
+from reports.known_models import KNOWN_MODELS, KNOWN_WEIGHTS
 from reports.records.drafter_parity import ParityBlock, ParityResult, Recording
 from reports.records.plan import prompts_digest
 from reports.records.provenance import Package
@@ -63,8 +63,15 @@ def recorded_parity() -> Report:
     )
     weights = {"verifier": RECORDED.verifier, "drafter": RECORDED.drafter}
     models = tuple(
-        model.replace(weights=weights[model.role], id=KNOWN_WEIGHTS[weights[model.role]])
+        model.replace(
+            weights=weights[model.role],
+            id=name,
+            architecture=KNOWN_MODELS[name].architecture,
+            layer_types=KNOWN_MODELS[name].layer_types,
+            dtype=KNOWN_MODELS[name].dtype,
+        )
         for model in report.provenance.models
+        for name in (KNOWN_WEIGHTS[weights[model.role]],)
     )
     workload = report.workload.replace(prompts=prompts)
     return report.replace(

@@ -6,10 +6,13 @@ import pytest
 from gate.judging.judge import judge
 from gate.rulebook.report_view import ReportView
 from gate.rules.memory.known_cache import known_cache
+from harness.base.errors import ModelError
 from harness.models.f_theta_folder import read_manifest
+from harness.models.info import model_info
 from harness.models.recipe import recipe_of
 from harness.models.registry import registry
-from reports.known_models import KNOWN_CACHES, KNOWN_FEATURES, KNOWN_RECIPES, KNOWN_WEIGHTS
+from harness.models.resolve import resolve
+from reports.known_models import KNOWN_CACHES, KNOWN_FEATURES, KNOWN_MODELS, KNOWN_RECIPES, KNOWN_WEIGHTS
 from reports.report import load_report
 from tests.gate.asking import ask
 from tests.gate.edits import set_verifier
@@ -69,3 +72,21 @@ def test_the_caches_that_k3_knows_are_those_that_it_measured(name):
         least, most = known.bounds(row.prompt_tokens)
         assert least < row.kv_bytes_prefill <= most < 1.5 * row.kv_bytes_prefill
     assert set(KNOWN_CACHES) <= set(KNOWN_WEIGHTS.values())
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN_MODELS))
+def test_what_k3_knows_of_a_model_is_what_its_folder_says(name: str) -> None:
+    try:
+        resolved = resolve(name)
+    except ModelError:
+        pytest.skip(f"{name} is not on this machine")
+    role = "verifier" if KNOWN_MODELS[name].reads is None else "f_theta" if "ftheta" in name else "drafter"
+    found, known = model_info(resolved, role), KNOWN_MODELS[name]
+    assert (found.architecture, found.layer_types or (), found.dtype) == (
+        known.architecture,
+        known.layer_types,
+        known.dtype,
+    )
+    if known.config is not None:
+        assert (found.config, found.tokenizer) == (known.config, known.tokenizer)
+    assert set(KNOWN_MODELS) == set(KNOWN_WEIGHTS.values())

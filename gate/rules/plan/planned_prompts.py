@@ -1,0 +1,51 @@
+"""The prompts of a run against those that its preset makes from its seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gate.rulebook.report_view import ReportView
+from gate.rulebook.rule import Fault
+from reports.known_models import KNOWN_WEIGHTS
+from reports.planned_prompts import planned_prompts, shown
+
+if TYPE_CHECKING:
+    from reports.records.plan import PresetInfo, PromptRecord
+
+_SAME_PROMPTS = frozenset(
+    ("samples", "repeats", "processes", "max_new_tokens", "prefill_chunk", "ignore_turn_stop", "until_width",
+     "most_processes", "budget_s", "memory_gb", "minutes", "platform", "beside")
+)  # fmt: skip
+"""Settings that leave every prompt as it is: sample 3 is the same among 5 and among 50."""
+
+_KEPT = ("sink", "window", "exact_layers", "restoration")
+"""Of arms: where needles may stand hangs on them."""
+
+
+def unlike_planned(view: ReportView, preset: PresetInfo) -> Iterator[Fault]:
+    """The first prompt that the preset does not make. Nothing is known of other seeds, and of prompts of real text."""
+    planned = planned_prompts(preset.name, preset.digest)
+    verifier, workload = view.verifier, view.report.workload
+    if planned is None or workload is None or verifier is None:
+        return
+    if KNOWN_WEIGHTS.get(verifier.weights or "") != planned.model or not all(map(_harmless, preset.overrides)):
+        return
+    for prompt in workload.prompts:
+        wanted = planned.prompts.get(prompt.prompt_set, ())
+        if prompt.sample < len(wanted) and not _same(prompt, wanted[prompt.sample]):
+            message = f"sample {prompt.sample} of set {prompt.prompt_set} is not what the preset makes from its seed"
+            yield Fault("workload.prompts", message, shown(prompt), wanted[prompt.sample])
+            return
+
+
+def _same(prompt: PromptRecord, wanted: str) -> bool:
+    """Its tokens, and its answers; those of before prompts knew their groups are written otherwise."""
+    found = shown(prompt)
+    return found == wanted if prompt.group is not None else found.split()[0] == wanted.split()[0]
+
+
+def _harmless(override: str) -> bool:
+    """The setting changes no prompt."""
+    key = override.partition("=")[0].strip()
+    return key in _SAME_PROMPTS or (key.startswith("arms.") and key.rpartition(".")[2] not in _KEPT)

@@ -1,0 +1,48 @@
+"""Record which prompts the presets that ship make, so that the gate, which makes none, knows them.
+
+python scripts/record_prompts.py
+"""
+
+import json
+from pathlib import Path
+
+from mlx_lm.utils import load_tokenizer
+
+import reports
+from harness.models.model_text import ModelText
+from harness.models.resolve import locate
+from harness.plans.kinds import plan_of
+from harness.plans.preset_file import load_preset, preset_names
+from harness.plans.workload import workload_of
+from reports.atomic_file import write_atomically
+from reports.known_models import KNOWN_MODELS
+from reports.planned_prompts import FILE, PlannedPrompts, key_of, shown
+from reports.records.constants import SYNTHETIC
+
+
+def planned(name: str) -> tuple[str, PlannedPrompts] | None:
+    """What this preset asks; none of real text, which is that of the interpreter, or of a model that K3 has not."""
+    loaded = load_preset(name)
+    plan = plan_of(loaded)
+    if plan.preset.model not in KNOWN_MODELS or getattr(plan.preset.workload, "form", SYNTHETIC) != SYNTHETIC:
+        return None
+    if getattr(plan.preset.workload, "prompts", None) is not None:
+        return None
+    text = ModelText(load_tokenizer(locate(plan.preset.model).folder))
+    made: dict[str, list[str]] = {}
+    for prompt in workload_of(plan, text).prompts(text):
+        made.setdefault(prompt.prompt_set, []).append(shown(prompt.record()))
+    sets = {name: tuple(prompts) for name, prompts in made.items()}
+    return key_of(name, loaded.digest), PlannedPrompts(model=plan.preset.model, prompts=sets)
+
+
+def main() -> None:
+    """Write reports/planned_prompts.json."""
+    found = dict(filter(None, map(planned, preset_names())))
+    document = {key: one.model_dump(mode="json") for key, one in sorted(found.items())}
+    write_atomically(json.dumps(document, indent=1).encode() + b"\n", Path(reports.__file__).parent / FILE)
+    print(FILE, len(found), "presets")
+
+
+if __name__ == "__main__":
+    main()
