@@ -8,19 +8,19 @@ from pathlib import Path
 
 from mlx_lm.utils import load_tokenizer
 
-import reports
 from harness.models.model_text import ModelText
 from harness.models.resolve import locate
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import load_preset, preset_names
 from harness.plans.workload import workload_of
+from reports import planned
 from reports.atomic_file import write_atomically
 from reports.known_models import KNOWN_MODELS
-from reports.planned_prompts import FILE, PlannedPrompts, key_of, shown
+from reports.planned.prompts import FILE, PlannedPrompts, key_of, shown
 from reports.records.constants import SYNTHETIC
 
 
-def planned(name: str) -> tuple[str, PlannedPrompts] | None:
+def prompts_of(name: str) -> tuple[str, PlannedPrompts] | None:
     """What this preset asks; none of real text, which is that of the interpreter, or of a model that K3 has not."""
     loaded = load_preset(name)
     plan = plan_of(loaded)
@@ -37,10 +37,10 @@ def planned(name: str) -> tuple[str, PlannedPrompts] | None:
 
 
 def main() -> None:
-    """Write reports/planned_prompts.json."""
-    found = dict(filter(None, map(planned, preset_names())))
+    """Write reports/planned/prompts.json."""
+    found = dict(filter(None, map(prompts_of, preset_names())))
     document = {key: one.model_dump(mode="json") for key, one in sorted(found.items())}
-    write_atomically(json.dumps(document, indent=1).encode() + b"\n", Path(reports.__file__).parent / FILE)
+    write_atomically(json.dumps(document, indent=1).encode() + b"\n", Path(planned.__file__).parent / FILE)
     print(FILE, len(found), "presets")
 
 

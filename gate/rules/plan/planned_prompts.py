@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Fault
 from reports.known_models import KNOWN_WEIGHTS
-from reports.planned_prompts import planned_prompts, shown
+from reports.planned.prompts import planned_prompts, shown
 
 if TYPE_CHECKING:
     from reports.records.plan import PresetInfo, PromptRecord

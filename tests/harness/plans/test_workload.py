@@ -12,7 +12,7 @@ from harness.plans.kinds import plan_of
 from harness.plans.preset_file import load_preset, load_preset_again, preset_names
 from harness.plans.workload import workload_of
 from reports.known_models import KNOWN_MODELS
-from reports.planned_prompts import PlannedPrompts, planned_prompts, shown
+from reports.planned.prompts import PlannedPrompts, planned_prompts, shown
 from reports.records.constants import SYNTHETIC, template_of
 from reports.records.plan import PromptRecord
 from reports.report import Report, load_report

@@ -11,7 +11,7 @@ from importlib import resources
 from reports.records.plan import PromptRecord, prompts_digest
 from reports.records.record import Record
 
-FILE = "planned_prompts.json"
+FILE = "prompts.json"
 DIGITS = slice(7, 19)
 """Of a digest: so many tell prompts apart."""
 
@@ -42,5 +42,5 @@ def planned_prompts(name: str, digest: str) -> PlannedPrompts | None:
 
 @cache
 def _recorded() -> dict[str, object]:
-    found: dict[str, object] = json.loads(resources.files("reports").joinpath(FILE).read_bytes())
+    found: dict[str, object] = json.loads(resources.files("reports.planned").joinpath(FILE).read_bytes())
     return found

@@ -1,0 +1,1 @@
+"""What presets ask, written down for whoever judges a run."""
