@@ -11,6 +11,7 @@ from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, Example, Finding
 from gate.rulebook.thresholds import ORACLE_RECALL_FLOOR, Threshold
+from reports.untrusted.number_of import number_of
 
 if TYPE_CHECKING:
     from reports.records.codec_rows import CodecArm, KvQuantResult
@@ -51,7 +52,8 @@ def kvquant_control(view: ReportView) -> Iterator[Finding]:
     asked = sorted(sample for which, sample in view.prompts if which == "main")
     measured = sorted(row.sample for row in arm.samples)
     if asked and measured != asked:
-        message = f"{arm.name}: {len(measured)} samples of {len(asked)} prompts; a codec is measured on all of them"
+        some = f"{number_of(len(measured), 'sample')} of {number_of(len(asked), 'prompt')}"
+        message = f"{arm.name}: {some}; a codec is measured on all of them"
         yield Finding(message, arm.name, field="kv_quant.samples", found=str(len(measured)), allowed=str(len(asked)))
     if figures.error is None or figures.error > 0:
         shown = "unknown" if figures.error is None else f"{figures.error:.3g}"

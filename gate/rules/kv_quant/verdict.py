@@ -10,6 +10,7 @@ from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import KV_CODEC, Example, Finding
 from gate.rulebook.thresholds import LEVEL, MIN_CODEC_PROMPTS
+from reports.untrusted.number_of import number_of
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
@@ -67,7 +68,7 @@ def kvquant_samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
     paired = len({row.sample for row in arm.samples} & {row.sample for row in reference.samples})
     if paired < MIN_CODEC_PROMPTS.value:
         yield Finding(
-            f"{arm.name}: compared with {reference.name} on {paired} prompts; a verdict needs "
+            f"{arm.name}: compared with {reference.name} on {number_of(paired, 'prompt')}; a verdict needs "
             f"{MIN_CODEC_PROMPTS.value}",
             arm=arm.name,
             field="kv_quant.samples",

@@ -9,6 +9,7 @@ from gate.figures.drafter_parity import compared, disagreements
 from gate.rulebook.rule import Fault
 from gate.rulebook.thresholds import MIN_PARITY_TOKENS
 from gate.rules.parity.recorded_reference import BLOCKS, recording_faults
+from reports.untrusted.number_of import number_of
 
 if TYPE_CHECKING:
     from reports.records.drafter_parity import ParityBlock, ParityResult
@@ -76,7 +77,7 @@ def _gaps(report: Report, parity: ParityResult) -> Iterator[Fault]:
     planned = report.plan.samples if report.plan is not None and report.kind == "parity" else None
     if planned is not None and (len(blocks) != planned or sorted(blocks) != list(range(len(blocks)))):
         yield Fault(
-            BLOCKS, f"{len(blocks)} samples were compared, {planned} were planned", str(len(blocks)), str(planned)
+            BLOCKS, f"{number_of(len(blocks), 'sample')} compared, {planned} planned", str(len(blocks)), str(planned)
         )
 
 

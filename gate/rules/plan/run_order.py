@@ -9,6 +9,7 @@ from gate.rulebook.registry import claim_rule, evidence_rule
 from gate.rulebook.report_view import ReportView, row_key
 from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import Threshold
+from reports.untrusted.number_of import number_of
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
@@ -48,7 +49,7 @@ def run_order(view: ReportView) -> Iterator[Finding]:
                     allowed=str(place),
                 )
     if len(order) != rows:
-        message = f"plan.order: {len(order)} runs, {rows} rows were measured"
+        message = f"plan.order: {number_of(len(order), 'run')}, {number_of(rows, 'row')} measured"
         yield Finding(message, field="plan.order", found=str(len(order)), allowed=str(rows))
     yield from _not_as_scheduled(view, order)
 

@@ -11,6 +11,7 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView, decode_loops
 from gate.rulebook.rule import RATIOS, SPEEDUP, Example, Finding
 from gate.rulebook.thresholds import LEVEL, Threshold
+from reports.untrusted.number_of import number_of
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
@@ -117,8 +118,8 @@ def _inside(view: ReportView, claim: Claim, both: tuple[Arm, Arm], null: Arm) ->
     pairs, measured = pairs_of(view, *both, claim.metric), pairs_of(view, null, both[1], claim.metric)
     if noise is None or len(measured) < len(pairs):
         yield Finding(
-            f"{null.name}: {len(measured)} pairs with {both[1].name}, {claim.arm} has {len(pairs)}; the band needs as "
-            "many",
+            f"{null.name}: {number_of(len(measured), 'pair')} with {both[1].name}, {claim.arm} has {len(pairs)}; "
+            "the band needs as many",
             arm=null.name,
             field="measurements",
             found=str(len(measured)),

@@ -14,6 +14,7 @@ from gate.rulebook.registry import claim_rule
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS, Example, Finding
 from gate.rulebook.thresholds import MIN_DECODE_TOKENS, MIN_SPEEDUP_SAMPLES, Threshold
+from reports.untrusted.number_of import number_of
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
@@ -76,8 +77,8 @@ def groups(view: ReportView, claim: Claim) -> Iterator[Finding]:
         named = len(set(recorded_groups(view, both[0]).values()))
         alike = f", {named} by name, as the plain model answers some alike" if named > estimate.groups else ""
         yield Finding(
-            f"{claim.arm}: {estimate.prompts} distinct prompts of {estimate.groups} kinds{alike}, beside "
-            f"{both[1].name}'s; a ratio needs {MIN_SPEEDUP_GROUPS.value} kinds",
+            f"{claim.arm}: {number_of(estimate.prompts, 'distinct prompt')} of {number_of(estimate.groups, 'kind')}"
+            f"{alike}, beside {both[1].name}'s; a ratio needs {MIN_SPEEDUP_GROUPS.value} kinds",
             arm=claim.arm,
             field="workload.prompts.group",
             found=str(estimate.groups),

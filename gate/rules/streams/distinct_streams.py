@@ -14,6 +14,7 @@ from gate.rulebook.thresholds import (
     MIN_DECODE_TOKENS,
     Threshold,
 )
+from reports.untrusted.number_of import number_of
 
 if TYPE_CHECKING:
     from reports.records.claims import Claim
@@ -55,7 +56,8 @@ def stream_samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
     lengths = _lengths(without_loops(view, arm))
     if len(lengths) < MIN_STREAM_SAMPLES.value:
         yield Finding(
-            f"{arm.name}: streams of {len(lengths)} distinct prompts; at least {MIN_STREAM_SAMPLES.value} are needed",
+            f"{arm.name}: streams of {number_of(len(lengths), 'distinct prompt')}; at least {MIN_STREAM_SAMPLES.value} "
+            "are needed",
             arm=arm.name,
             field="sample",
             found=str(len(lengths)),
@@ -63,7 +65,7 @@ def stream_samples(view: ReportView, claim: Claim) -> Iterator[Finding]:
         )
     elif sum(lengths) < MIN_STREAM_TOKENS.value:
         yield Finding(
-            f"{arm.name}: {sum(lengths)} tokens in the streams of {len(lengths)} prompts; at least "
+            f"{arm.name}: {sum(lengths)} tokens in the streams of {number_of(len(lengths), 'prompt')}; at least "
             f"{MIN_STREAM_TOKENS.value} are needed",
             arm=arm.name,
             field="token_ids",
