@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Fault
 from reports.known_models import KNOWN_WEIGHTS
-from reports.planned.prompts import planned_prompts, shown
 
 if TYPE_CHECKING:
     from reports.records.plan import PresetInfo, PromptRecord
@@ -25,6 +24,8 @@ _KEPT = ("sink", "window", "exact_layers", "restoration")
 
 def unlike_planned(view: ReportView, preset: PresetInfo) -> Iterator[Fault]:
     """The first prompt that the preset does not make. Nothing is known of other seeds, and of prompts of real text."""
+    from reports.planned.prompts import planned_prompts, shown
+
     planned = planned_prompts(preset.name, preset.digest)
     verifier, workload = view.verifier, view.report.workload
     if planned is None or workload is None or verifier is None:
@@ -41,6 +42,8 @@ def unlike_planned(view: ReportView, preset: PresetInfo) -> Iterator[Fault]:
 
 def _same(prompt: PromptRecord, wanted: str) -> bool:
     """Its tokens, and its answers; those of before prompts knew their groups are written otherwise."""
+    from reports.planned.prompts import shown
+
     found = shown(prompt)
     return found == wanted if prompt.group is not None else found.split()[0] == wanted.split()[0]
 
