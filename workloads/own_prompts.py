@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 
 from reports.records.constants import OWN
 from reports.records.plan import Texts
@@ -29,7 +29,14 @@ MAX_PROMPTS = 10_000
 MAX_CHARACTERS = 200_000
 MAX_TURNS = 200
 
-Said = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARACTERS, pattern=r"\S")]
+
+def _something(text: str) -> str:
+    if text and not text.strip():
+        raise ValueError("holds nothing but white space")
+    return text
+
+
+Said = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARACTERS), AfterValidator(_something)]
 Label = Annotated[
     str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]*\S[^\x00-\x1f\x7f]*$")
 ]

@@ -65,6 +65,20 @@ def layer_types(config: dict[str, Any]) -> tuple[str, ...] | None:
     return tuple("sliding_attention" if (layer + 1) % period else "full_attention" for layer in range(layers))
 
 
+def positions(config: dict[str, Any]) -> int | None:
+    """How many tokens a text of the model may have, drafts and answer included; None where its config does not say.
+
+    A config that stretches rotary positions (`rope_scaling`, `rope_parameters`) tells the number before or after that,
+    as its author liked, so it says nothing.
+    """
+    text = config.get("text_config")
+    settings = text if isinstance(text, dict) else config
+    ropes = (settings.get("rope_scaling"), settings.get("rope_parameters"))
+    stretched = any(isinstance(rope, dict) and "factor" in rope for rope in ropes)
+    most = settings.get("max_position_embeddings")
+    return most if isinstance(most, int) and not isinstance(most, bool) and most > 0 and not stretched else None
+
+
 def stored_dtype(weights: Sequence[WeightFile]) -> str | None:
     """The floating-point type most values of the weight files have; of quantised weights, that of their scales."""
     totals: dict[str, int] = {}

@@ -24,9 +24,12 @@ class RefusedTurnsError(ModelError, ValueError):
 class ModelText:
     """A verifier's tokenizer (of transformers, wrapped by mlx-lm or not) as workloads and the runner need it."""
 
-    def __init__(self, tokenizer: Any, vocab: int | None = None, eos_ids: Sequence[int] = ()) -> None:
-        """`vocab`: rows that the model has for tokens, if it is known; `eos_ids` end a text beside the tokenizer's."""
-        self._tokenizer, self._vocab, self._eos_ids = tokenizer, vocab, tuple(eos_ids)
+    def __init__(
+        self, tokenizer: Any, vocab: int | None = None, eos_ids: Sequence[int] = (), positions: int | None = None
+    ) -> None:
+        """`vocab`: rows that the model has for tokens, and `positions` that it has for a text, if they are known;
+        `eos_ids` end a text beside the tokenizer's."""
+        self._tokenizer, self._vocab, self._eos_ids, self.positions = tokenizer, vocab, tuple(eos_ids), positions
 
     @property
     def has_chat_template(self) -> bool:

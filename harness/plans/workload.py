@@ -7,7 +7,7 @@ from harness.models.model_text import ModelText
 from harness.plans.codec_preset import CodecPlan
 from harness.plans.parity_plan import ParityPlan
 from harness.plans.plan import Plan, RunPlan
-from harness.plans.preset import CODE_FORMS, BasePreset, CodePreset, NiahPreset
+from harness.plans.preset import CODE_FORMS, BasePreset, CodePreset, NiahPreset, TimedPreset
 from reports.plugins.entry_points import PluginError
 from workloads.base import Prompt, PromptStyle, Workload
 from workloads.code import Code
@@ -42,11 +42,24 @@ def ask(workload: Workload, text: ModelText, preset: BasePreset) -> tuple[Prompt
         UsageError: they cannot be made as the preset asks. ModelError: the tokenizer does not work.
     """
     try:
-        return workload.prompts(text)
+        prompts = workload.prompts(text)
     except ModelError:  # a ValueError, too, and not the preset's fault
         raise
     except ValueError as error:
         raise UsageError(f"preset {preset.name}: {error}") from error
+    _check_room(prompts, text, preset)
+    return prompts
+
+
+def _check_room(prompts: tuple[Prompt, ...], text: ModelText, preset: BasePreset) -> None:
+    """Raises: UsageError: a prompt and its answer are longer than any text the model was made for."""
+    answer = preset.max_new_tokens if isinstance(preset, TimedPreset) else 1
+    longest = max(prompts, key=lambda prompt: len(prompt.tokens))
+    if text.positions is not None and len(longest.tokens) + answer > text.positions:
+        raise UsageError(
+            f"preset {preset.name}: prompt {longest.sample} has {len(longest.tokens)} tokens and its answer up to "
+            f"{answer}; {preset.model} was made for texts of {text.positions}: ask shorter prompts"
+        )
 
 
 def _code(preset: CodePreset) -> Workload:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.base.errors import ModelError
+from harness.models.folder.model_folder import open_folder
 from harness.models.model_text import ModelText
 from harness.models.resolve import ResolvedModel
 from harness.plans.preset import BasePreset, NamedModel, TimedPreset
@@ -37,7 +38,7 @@ def load_models(model: str, others: Sequence[NamedModel] = ()) -> "LoadedMlxMode
     from harness.engines.mlx.blas import blas_threads
     from harness.engines.mlx.device import blas_name, device_name, raise_wired_limit
     from harness.engines.mlx.verifier.load import load_verifier
-    from harness.models.info import model_info
+    from harness.models.info import model_info, positions
     from harness.runs.loaded.mlx_models import LoadedMlxModels
 
     resolved, infos = _resolved(model, others)
@@ -46,7 +47,9 @@ def load_models(model: str, others: Sequence[NamedModel] = ()) -> "LoadedMlxMode
     return LoadedMlxModels(
         verifier=verifier,
         models=(model_info(resolved, "verifier"), *infos),
-        text=ModelText(verifier.tokenizer, verifier.architecture.vocab),
+        text=ModelText(
+            verifier.tokenizer, verifier.architecture.vocab, positions=positions(open_folder(resolved.folder).config)
+        ),
         device=device_name(),
         blas=blas_name(),
         blas_threads=blas_threads(),
@@ -64,7 +67,7 @@ def load_torch_models(
     """
     from harness.checks.torch.verify_loaded import verified
     from harness.engines.torch.verifier.load import blas_name, load_verifier, threads
-    from harness.models.info import model_info
+    from harness.models.info import model_info, positions
     from harness.runs.loaded.torch_models import LoadedTorchModels
 
     resolved, infos = _resolved(model, others)
@@ -74,7 +77,12 @@ def load_torch_models(
     return LoadedTorchModels(
         verifier=verifier,
         models=(own, *infos),
-        text=ModelText(verifier.tokenizer, verifier.architecture.vocab, verifier.architecture.eos_ids),
+        text=ModelText(
+            verifier.tokenizer,
+            verifier.architecture.vocab,
+            verifier.architecture.eos_ids,
+            positions(open_folder(resolved.folder).config),
+        ),
         device=verifier.device.describe(),
         blas=blas_name(),
         blas_threads=threads(),

@@ -8,7 +8,7 @@ from safetensors.numpy import save_file
 
 from harness.models.faithfulness import store_faithfulness
 from harness.models.folder.weights import read_weights
-from harness.models.info import architecture, layer_types, model_info, stored_dtype
+from harness.models.info import architecture, layer_types, model_info, positions, stored_dtype
 from harness.models.resolve import resolve
 from reports.records.provenance import Faithfulness
 
@@ -61,3 +61,20 @@ def test_the_dtype_is_that_of_most_values(tmp_path: Path) -> None:
     values = {"a": np.zeros(9, np.float16), "b": np.zeros(2, np.float32), "codes": np.zeros(99, np.uint32)}
     save_file(values, tmp_path / "model.safetensors")
     assert stored_dtype(read_weights(tmp_path)) == "float16"
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"max_position_embeddings": 4096}, 4096),
+        ({"text_config": {"max_position_embeddings": 512}, "max_position_embeddings": 4096}, 512),
+        ({"max_position_embeddings": 4096, "rope_scaling": {"factor": 4.0}}, None),
+        ({"max_position_embeddings": 4096, "rope_parameters": {"rope_theta": 1e4}, "rope_scaling": 7}, 4096),
+        ({"max_position_embeddings": "4096"}, None),
+        ({"max_position_embeddings": True}, None),
+        ({"max_position_embeddings": -1}, None),
+        ({}, None),
+    ],
+)
+def test_a_config_tells_how_long_a_text_may_be_or_nothing(config: dict[str, Any], told: int | None) -> None:
+    assert positions(config) == told

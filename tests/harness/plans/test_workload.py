@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from mlx_lm.utils import load_tokenizer
 
-from harness.base.errors import ModelError
+from harness.base.errors import ModelError, UsageError
 from harness.models.model_text import ModelText
 from harness.models.resolve import locate
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import load_preset, load_preset_again, preset_names
-from harness.plans.workload import workload_of
+from harness.plans.workload import ask, workload_of
 from reports.known_models import KNOWN_MODELS
 from reports.planned.prompts import PlannedPrompts, planned_prompts, shown
 from reports.records.constants import SYNTHETIC, template_of
@@ -68,3 +68,14 @@ def test_what_a_preset_asks_is_recorded_for_the_gate(name: str) -> None:
         made.setdefault(record.prompt_set, []).append(shown(record))
         assert record.group == template_of(workload_of(plan_of(loaded), text).name, record.prompt_set, record.sample)
     assert recorded == PlannedPrompts(model=preset.model, prompts={one: tuple(all_) for one, all_ in made.items()})
+
+
+@pytest.mark.parametrize(("positions", "fits"), [(4096, True), (None, True), (300, False)])
+def test_a_prompt_that_the_model_has_no_room_for_is_refused(positions: int | None, fits: bool) -> None:
+    plan = plan_of(load_preset("code-tiny"))
+    text = ModelText(load_tokenizer(locate("k3-tiny").folder), positions=positions)
+    if fits:
+        assert ask(workload_of(plan, text), text, plan.preset)
+        return
+    with pytest.raises(UsageError, match=r"code-tiny: prompt \d has \d+ tokens and its answer up to 48; k3-tiny was"):
+        ask(workload_of(plan, text), text, plan.preset)
