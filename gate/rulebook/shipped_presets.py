@@ -46,9 +46,9 @@ def preset_document(data: bytes, overrides: Sequence[str]) -> Document:
     Raises:
         ValueError: an override that this preset cannot take.
     """
-    import tomllib
+    from reports.untrusted.toml import parse_toml
 
-    document = tomllib.loads(data.decode())
+    document = parse_toml(data)
     for override in overrides:
         key, separator, text = override.partition("=")
         parts = key.strip().split(".")
@@ -66,9 +66,9 @@ def preset_document(data: bytes, overrides: Sequence[str]) -> Document:
 
 def _value(text: str) -> Any:
     """The text as a TOML value; what is none is a string."""
-    import tomllib
+    from reports.untrusted.toml import parse_toml
 
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except ValueError:  # no TOML, or an integer of thousands of digits
+        return parse_toml(f"value = {text}".encode())["value"]
+    except ValueError:  # no TOML, a lone surrogate, or what no honest run was given
         return text

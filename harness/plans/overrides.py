@@ -1,6 +1,5 @@
 """`--set key=value`: a value of a preset's document replaced, with the nearest key named where there is none such."""
 
-import tomllib
 from collections.abc import Sequence
 from typing import Any, get_args
 
@@ -9,6 +8,7 @@ from harness.plans.preset import ArmSpec
 from reports.records.constants import FIXED_SETTINGS
 from reports.records.record import Record
 from reports.untrusted.nearest import nearest
+from reports.untrusted.toml import parse_toml
 
 
 def apply(document: dict[str, Any], kind: type[Record], override: str) -> None:
@@ -107,6 +107,6 @@ def _inner(record: type[Record], field: str) -> type[Record] | None:
 def _value(text: str) -> Any:
     """The text as a TOML value; what is none is taken as a string."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except ValueError:  # no TOML, or an integer of thousands of digits
+        return parse_toml(f"value = {text}".encode())["value"]
+    except ValueError:  # no TOML, a lone surrogate, or what no preset takes
         return text

@@ -32,6 +32,12 @@ def test_every_preset_that_ships_is_known_and_read_as_the_runner_reads_it(name):
     assert [arm["name"] for arm in document.get("arms", ())] == [arm.name for arm in getattr(preset, "arms", ())]
 
 
+@pytest.mark.parametrize("text", ["{a" + ".a" * 100_000 + " = 1}", "[" * 100_000, "9" * 100_000, "\ud800"])
+def test_an_override_that_no_toml_is_worth_reading_is_a_string(text):
+    data = resources.files("presets").joinpath("code-tiny.toml").read_bytes()
+    assert preset_document(data, (f"samples={text}",))["samples"] == text
+
+
 def test_defaults_are_those_of_the_records():
     known = TimedPreset.model_fields | RestorationSpec.model_fields
     assert {name: known[name].default for name in shipped_preset._DEFAULTS} == shipped_preset._DEFAULTS
