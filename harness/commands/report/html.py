@@ -74,12 +74,6 @@ def write_folder(folder: Path, out: Path) -> str:
     from gate.judging.batch import iterate_paths
     from gate.render.page.html import Paged, index, page
 
-    try:
-        out.mkdir(exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"{one_line(str(out), 1000)}: cannot be made ({error.strerror}); choose another --out"
-        ) from error
     entries: list[Entry] = []
     files: list[JudgedFile] = []
     missed = []
@@ -90,13 +84,25 @@ def write_folder(folder: Path, out: Path) -> str:
             continue
         paged = Paged(title_of(report), report, read.judged)
         name = f"{len(entries):03d}-{Path(read.judged.path).stem[:80]}.html"
-        write_made_from(Path(read.judged.path), _bytes(page(paged)), out / name)
+        made = _bytes(page(paged))
+        _make(out)
+        write_made_from(Path(read.judged.path), made, out / name)
         entries.append(_entry(paged, name))
         files.append(read.judged)
     if not entries:
         raise CannotRunError(f"{one_line(str(folder), 1000)}: no report in this folder; name the one that holds them")
     write_made_from(folder, _bytes(index(entries, files)), out / "index.html")
     return without_report(missed)
+
+
+def _make(out: Path) -> None:
+    """The folder of pages, once there is one to put into it: what fails before leaves no empty folder in the way."""
+    try:
+        out.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{one_line(str(out), 1000)}: cannot be made ({error.strerror}); choose another --out"
+        ) from error
 
 
 def _entry(paged: "Paged", name: str) -> "Entry":

@@ -103,6 +103,18 @@ def test_diff_prints_what_differs_and_nothing_else(code: Path, weak: Path, capsy
     assert "chip" not in out
 
 
+def test_a_folder_without_reports_leaves_no_folder_of_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "none").mkdir()
+    assert run(["report", "html", str(tmp_path / "none"), "--out", str(tmp_path / "pages")]) == 3
+    assert "no report in this folder" in capsys.readouterr().err
+    assert not (tmp_path / "pages").exists()
+
+
+def test_a_folder_is_told_which_command_takes_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "show", str(tmp_path)]) == 3
+    assert "of a folder, `k3 gate check` judges every report" in capsys.readouterr().err
+
+
 def test_html_is_written_whole_and_never_over_its_source(
     code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
