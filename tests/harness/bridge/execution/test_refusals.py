@@ -126,8 +126,8 @@ def a_manifest_that_is_a_link(asker: Repository) -> None:
     push(asker, head(asker))
 
 
-def a_manifest_of_20_mb(asker: Repository) -> None:
-    push(asker, commit_files(asker, head(asker), {MANIFEST: b" " * 20_000_000}, "ask"))
+def a_manifest_of_100_mb(asker: Repository) -> None:
+    push(asker, commit_files(asker, head(asker), {MANIFEST: b" " * 100_000_000}, "ask"))
 
 
 def a_manifest_in_a_folder_that_is_a_link(asker: Repository) -> None:
@@ -173,7 +173,7 @@ HOSTILE: list[tuple[Callable[[Repository], None], str]] = [
     (an_override_that_the_preset_has_not, "max_new_tokens"),
     (a_suite_that_nobody_has, "suite 'parity-tiny-recorded' is unknown"),
     (a_manifest_that_is_a_link, "is a symbolic link, not a plain file"),
-    (a_manifest_of_20_mb, "20000000 bytes"),
+    (a_manifest_of_100_mb, "100000000 bytes"),
     (a_manifest_in_a_folder_that_is_a_link, "does not add"),
     (more_than_a_manifest, "and nothing else"),
     (a_request_of_another_branch, "are not those of its branch"),
@@ -205,13 +205,23 @@ def test_a_hostile_request_is_refused_on_its_branch_and_starts_nothing(
     assert list((clone.root / ".git" / "k3-bridge").iterdir()) == []
 
 
+COMMANDS_OF_GIT = (
+    *(f"filter.evil.{setting}" for setting in ("clean", "smudge", "process")),
+    *(f"diff.evil.{setting}" for setting in ("command", "textconv")),
+    *("diff.external", "merge.evil.driver", "core.fsmonitor", "core.pager", "core.editor", "core.askPass"),
+    *("gpg.program", "credential.helper", "uploadpack.packObjectsHook", "core.alternateRefsCommand"),
+)
+"""What of a clone's config git would run, some for a path whose attributes ask for it."""
+
+
 def test_hooks_attributes_and_filters_take_no_part(
     clone: Repository, asker: Repository, tmp_path: Path, remote: Remote
 ) -> None:
-    commit(asker, {".gitattributes": "* filter=evil export-subst\n", "crlf.txt": b"a\r\nb\n$Format:%H$\n"})
+    attributes = "* filter=evil diff=evil merge=evil export-subst ident\n"
+    commit(asker, {".gitattributes": attributes, "crlf.txt": b"a\r\nb\n$Format:%H$\n"})
     ask(asker)
-    for setting in ("clean", "smudge", "process"):
-        git(clone.root, "config", f"filter.evil.{setting}", f"touch {tmp_path}/pwned")
+    for setting in COMMANDS_OF_GIT:
+        git(clone.root, "config", setting, f"touch {tmp_path}/pwned")
     git(clone.root, "config", "core.hooksPath", str(clone.root / ".githooks"))
     os.chmod(clone.root / ".githooks" / "post-checkout", 0o755)
     assert run(["bridge", "run", "--environment", "running"]) == 0
