@@ -26,6 +26,7 @@ CASES = {
     "ngram": ("fused", EngineSettings(drafter=DrafterSpec(kind="ngram"))),
     "dflash": ("fused", EngineSettings(drafter=DFLASH)),
     "combined": ("fused", EngineSettings(drafter=DFLASH.replace(kind="combined"))),
+    "sure": ("fused", EngineSettings(drafter=DFLASH.replace(sure=0.2))),
     "model": ("fused", EngineSettings(drafter=DrafterSpec(kind="model", model="k3-tiny"))),
     "f_theta in blocks": ("fused", EngineSettings(restoration=F_THETA, drafter=DFLASH)),
 }
