@@ -16,6 +16,9 @@ from reports.untrusted.faults import describe_invalid
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import Json
 
+EXACT = 2**53
+"""From here on not every whole number is a float."""
+
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 
 
@@ -75,15 +78,24 @@ F = TypeVar("F", bound=Foreign)
 
 
 def parse_foreign(shape: type[F], value: Json) -> F:
-    """`value` as a `shape`.
+    """`value` as a `shape`; a count that was written as a float, as tables with gaps are, is a count all the same.
 
     Raises:
         ForeignFormatError: a field is missing or of the wrong type.
     """
     try:
-        return shape.model_validate(value)
+        return shape.model_validate(_counted(value))
     except ValidationError as error:
         raise ForeignFormatError(describe_invalid(error)) from error
+
+
+def _counted(value: Json) -> Json:
+    """The value with every float that is a whole number as that number; a float field takes it, too."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < EXACT else value
+    if isinstance(value, dict):
+        return {key: _counted(one) for key, one in value.items()}
+    return [_counted(one) for one in value] if isinstance(value, list) else value
 
 
 def parse_element(shape: type[F], place: int, value: Json) -> F:

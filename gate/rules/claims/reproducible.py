@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gate.claims.recompute import (
@@ -19,7 +20,7 @@ from gate.figures.estimators import acceptances, derived_rate, rate, ratios
 from gate.figures.replay.confirmed import ReplayBasis
 from gate.rulebook.registry import evidence_rule
 from gate.rulebook.report_view import ReportView
-from gate.rulebook.rule import RATIOS, RECALL, REPLAY, Example, Finding
+from gate.rulebook.rule import RATIOS, RECALL, REPLAY, Example, Finding, Severity
 from gate.rulebook.thresholds import (
     FIGURE_TOLERANCE,
     LEVEL,
@@ -197,7 +198,18 @@ def _imported(view: ReportView, claim: Claim) -> Iterator[Finding]:
         yield Finding(message, claim.arm, None, "claims", f"{claim.value:.6g}", "none", claim.name, "withheld")
     elif not any(_near(claim.value, value) for value in possible):
         allowed = ", ".join(sorted({f"{value:.4g}" for value in possible}))
-        yield _differs(claim, "value", claim.value, allowed)
+        finding = _differs(claim, "value", claim.value, allowed)
+        arms = [view.arms[name] for name in (claim.arm, claim.baseline or "") if name in view.arms]
+        yield replace(finding, severity="withheld") if any(map(_with_gaps, arms)) else finding
+
+
+_FIGURES = ("prefill_s", "decode_s", "e2e_s", "decode_tokens", "stated_decode_tok_s", "speculation")
+
+
+def _with_gaps(arm: Arm) -> bool:
+    """Some rows of a foreign file lack a figure that the others have: its tool may have counted them all the same."""
+    lacking = ({getattr(row, name) is None for row in arm.measurements} for name in _FIGURES)
+    return any(len(both) > 1 for both in lacking)
 
 
 def _estimates(view: ReportView, claim: Claim) -> Iterator[float]:
@@ -219,7 +231,9 @@ def _stated_rates(arm: Arm) -> Iterator[Finding]:
         if derived is not None and not _near(stated.value, derived):
             field = f"stated_rates.{stated.scope}.{stated.statistic}"
             message = f"{arm.name}: {field} is {stated.value:.6g} tok/s, the rows give {derived:.6g}"
-            yield Finding(message, arm.name, None, field, f"{stated.value:.6g}", f"{derived:.6g}")
+            severity: Severity | None = "withheld" if _with_gaps(arm) else None
+            found, allowed = f"{stated.value:.6g}", f"{derived:.6g}"
+            yield Finding(message, arm.name, None, field, found, allowed, severity=severity)
     for row in arm.measurements:
         printed, derived = row.stated_decode_tok_s, rate(row, "decode")
         if printed is not None and derived is not None and not _near(printed, derived):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
@@ -12,7 +12,7 @@ from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from reports.records.measurement import Measurement, Speculation
+    from reports.records.measurement import Arm, Measurement, Speculation
 
 TIMES = ("prefill_s", "decode_s", "e2e_s", "restoration_s", "aux_s")
 
@@ -104,8 +104,9 @@ MOST_STAGE_S = Threshold(
 def stage_arithmetic(view: ReportView) -> Iterator[Finding]:
     """A time is impossible, or the times of a row contradict each other."""
     for arm in view.report.arms:
+        told = _told(arm) if view.imported else ()
         for row in arm.measurements:
-            faults = [*_impossible(row), *_missing_time(view, row)]
+            faults = [*_impossible(row), *_missing_time(view, row, told)]
             if row.speculation is not None:
                 faults += _block_times(view, row, row.speculation)
             for fault in faults:
@@ -136,12 +137,19 @@ def _impossible(row: Measurement) -> Iterator[Fault]:
             )
 
 
-def _missing_time(view: ReportView, row: Measurement) -> Iterator[Fault]:
+def _told(arm: Arm) -> tuple[str, ...]:
+    """Stages beside prefill and decode that the arm's rows tell of, or some of them."""
+    return tuple(
+        name for name in ("restoration_s", "aux_s") if any(getattr(row, name) is not None for row in arm.measurements)
+    )
+
+
+def _missing_time(view: ReportView, row: Measurement, told: Sequence[str] = ()) -> Iterator[Fault]:
     """The stages against the end-to-end time; where a stage is not recorded, only too long ones are faults."""
     if row.e2e_s is None:
         return
     total = (row.prefill_s or 0.0) + (row.decode_s or 0.0) + (row.restoration_s or 0.0) + (row.aux_s or 0.0)
-    complete = row.prefill_s is not None and row.decode_s is not None
+    complete = None not in (row.prefill_s, row.decode_s, *(getattr(row, name) for name in told))
     slack = slack_of(view, row.e2e_s) if view.imported else CLOCK_ROUNDING_S.value
     if total > row.e2e_s + slack or (complete and total < row.e2e_s - slack):
         message = f"the stages add up to {total:.6g} s, the end-to-end time is {row.e2e_s:.6g} s"

@@ -4,7 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeVar
 
 from reports.importers.base import require
-from reports.importers.k3_mac.needle_shapes import ArmResult, ArmThroughput, Fused, MacReport, StageRow, Throughput
+from reports.importers.k3_mac.needle_shapes import (
+    ArmResult,
+    ArmThroughput,
+    BlockSeconds,
+    Fused,
+    MacReport,
+    StageRow,
+    Throughput,
+)
 from reports.importers.k3_mac.observed import restoration_active
 from reports.records.measurement import Measurement, Speculation, StatedRate
 
@@ -155,16 +163,16 @@ def _prefill(row: StageRow) -> float | None:
 
 def _speculation(fused: Fused) -> Speculation:
     """`mean_accept_len` counts committed tokens where the loop is named, bonus and accepted drafts where not."""
-    times = fused.time_breakdown_s or {}
+    times = fused.time_breakdown_s or BlockSeconds()
     counts = "committed" if fused.loop is not None else "bonus_and_accepted"
     return Speculation.model_validate(
         {
             "blocks": fused.blocks,
             "mean_accept_len": fused.mean_accept_len,
             "accept_len_counts": counts if fused.mean_accept_len is not None else None,
-            "draft_s": times.get("draft_s"),
-            "verify_s": times.get("verify_s"),
-            "extend_s": times.get("extend_s"),
+            "draft_s": times.draft_s,
+            "verify_s": times.verify_s,
+            "extend_s": times.extend_s,
         }
     )
 

@@ -69,6 +69,14 @@ class Gate(Foreign):
     evidence_violations: list[StatedViolation] | None = None
 
 
+class BlockSeconds(Foreign):
+    """`time_breakdown_s`, whose other parts differ from version to version."""
+
+    draft_s: float | None = None
+    verify_s: float | None = None
+    extend_s: float | None = None
+
+
 class Fused(Foreign):
     """`fused` of a stage row."""
 
@@ -80,7 +88,7 @@ class Fused(Foreign):
     adaptive_mode: str | None = None
     drafter_runtime: Name | None = None
     single_fused: bool | None = None
-    time_breakdown_s: dict[str, float] | None = None
+    time_breakdown_s: BlockSeconds | None = None
 
 
 class StageRow(Foreign):

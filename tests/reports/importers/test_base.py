@@ -16,13 +16,19 @@ def test_types_are_strict_and_unknown_fields_are_left_alone():
         {"seconds": "1"},
         {"seconds": True},
         {"seconds": float("nan")},
-        {"seconds": 1.0, "count": 1.0},
+        {"seconds": 1.0, "count": 1.5},
+        {"seconds": 1.0, "count": 2.0**60},
         {},
         [],
     ):
         with pytest.raises(ForeignFormatError) as caught:
             parse_foreign(Shape, value)
         assert "\n" not in str(caught.value)
+
+
+def test_a_count_in_a_table_with_gaps_is_a_count():
+    found = parse_foreign(Shape, {"seconds": 2.0, "count": 3.0})
+    assert (found.count, type(found.count), type(found.seconds)) == (3, int, float)
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,15 @@ class PromptTokens(Foreign):
     max: Count
 
 
+class BlockSeconds(Foreign):
+    """`time_breakdown_s`, whose parts differ from version to version."""
+
+    drafter: float | None = None
+    drafter_cached: float | None = None
+    incremental_verify: float | None = None
+    ctx_kv_extend: float | None = None
+
+
 class SampleRow(Foreign):
     """`per_sample[]`."""
 
@@ -79,7 +88,7 @@ class SampleRow(Foreign):
     decode_tokens: Count | None = None
     blocks: Count | None = None
     mean_accept_len: float | None = None
-    time_breakdown_s: dict[str, float] | None = None
+    time_breakdown_s: BlockSeconds | None = None
 
 
 class Section(Foreign):
@@ -153,7 +162,7 @@ def _arm(file: GpuFile, name: str, role: Role, engine: str, section: Section) ->
 
 
 def _row(sample: int, row: SampleRow, prompt_tokens: int | None) -> Measurement:
-    times = row.time_breakdown_s or {}
+    times = row.time_breakdown_s or BlockSeconds()
     return Measurement(
         sample=sample,
         repeat=0,
@@ -167,9 +176,9 @@ def _row(sample: int, row: SampleRow, prompt_tokens: int | None) -> Measurement:
             blocks=row.blocks,
             mean_accept_len=row.mean_accept_len,
             accept_len_counts="accepted" if row.mean_accept_len is not None else None,
-            draft_s=times.get("drafter_cached", times.get("drafter")),
-            verify_s=times.get("incremental_verify"),
-            extend_s=times.get("ctx_kv_extend"),
+            draft_s=times.drafter_cached if times.drafter_cached is not None else times.drafter,
+            verify_s=times.incremental_verify,
+            extend_s=times.ctx_kv_extend,
         ),
     )
 

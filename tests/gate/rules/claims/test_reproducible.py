@@ -98,6 +98,14 @@ class TestImports:
     def test_a_ratio_that_no_estimator_gives_is_broken(self):
         assert [finding.severity for finding in self.ratio(self.totals() * 1.5)] == [None]
 
+    @pytest.mark.parametrize("lacking", ["e2e_s", "decode_s", "speculation"])
+    def test_a_ratio_over_rows_of_which_one_lacks_a_figure_is_withheld(self, lacking):
+        """The tool may have counted the turn that failed."""
+        report = set_first_row(IMPORTED, "fused_ngram", **{lacking: None})
+        stated = claim(SPEEDUP).replace(value=self.totals() * 1.5, interval=None, leave_one_out=None)
+        found = ask("CLAIM_NOT_REPRODUCIBLE", report.replace(claims=(stated,)))
+        assert [finding.severity for finding in found] == ["withheld"]
+
     def test_what_the_rows_cannot_give_is_withheld(self):
         report = IMPORTED
         for arm in ("oracle", "fused_ngram"):

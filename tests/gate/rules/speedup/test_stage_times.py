@@ -3,7 +3,7 @@ import pytest
 from gate.rules.speedup.stage_times import IMPORTED_STAGE_SLACK_S, STAGE_SLACK_RELATIVE, STAGE_SLACK_S
 from reports.report import Imported
 from tests.gate.asking import ask
-from tests.gate.edits import edit_first_row, set_first_row
+from tests.gate.edits import edit_first_row, edit_rows, set_first_row
 from tests.gate.honest import Setup, measured_code
 
 CODE = measured_code(Setup(samples=2, repeats=1, max_new_tokens=12, draft_arms=("ngram",)))
@@ -87,3 +87,10 @@ def test_stages_account_for_most_of_their_blocks(share, fields):
 
     report = edit_first_row(CODE, "fused_ngram", edit)
     assert [finding.field for finding in ask("STAGE_ARITHMETIC", report)] == fields
+
+
+@pytest.mark.parametrize(("others", "found"), [(0.2, []), (None, ["e2e_s"])])
+def test_a_foreign_row_that_lacks_a_stage_of_its_arm_may_take_longer(others, found):
+    report = edit_rows(IMPORTED, "oracle", lambda row: row.replace(aux_s=others, e2e_s=row.e2e_s + (others or 0)))
+    report = edit_first_row(report, "oracle", lambda row: row.replace(aux_s=None, e2e_s=row.e2e_s + 0.2))
+    assert [finding.field for finding in ask("STAGE_ARITHMETIC", report)] == found
