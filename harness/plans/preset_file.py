@@ -87,7 +87,9 @@ def read_preset(name: str) -> bytes:
     if is_path(name):
         return read_own("preset", name)
     if name not in preset_names():
-        hint = did_you_mean(name, preset_names()) or "; `k3 presets list` shows all"
+        own = f"{name}.toml"
+        there = f"; a file of yours is named with its ending: {own}" if Path(own).is_file() else ""
+        hint = there or did_you_mean(name, preset_names()) or "; `k3 presets list` shows all"
         raise UsageError(f"no preset named {name!r}{hint}")
     return resources.files("presets").joinpath(f"{name}.toml").read_bytes()
 

@@ -42,7 +42,8 @@ def test_words_are_in_order_and_each_is_explained_once() -> None:
      "stdlib", "native_baseline", "greedy", "token", "tok/s", "stream", "override", "schema", "BLAS", "drift", "JUnit",
      "gRPC",
      "permuted vocabulary", "decode loop", "violation", "faithful", "runtime_smoke", "platform_tests", "shuffled",
-     "order", "stopped by", "entropy", "committed", "K/V MB", "decode ratio", "prefill s"],
+     "order", "stopped by", "by position", "committed per block", "leaving one kind out",
+     "x oracle here", "entropy", "committed", "K/V MB", "decode ratio", "prefill s"],
 )  # fmt: skip
 def test_whatever_a_run_prints_is_found(text: str) -> None:
     assert find_word(text) is not None

@@ -145,6 +145,17 @@ def test_two_arms_of_one_name_are_refused() -> None:
         preset_of_flags({"name": "p", "title": "", "kind": "code", "model": "m", "arms": [arm]})
 
 
+def test_a_file_of_ones_own_that_is_named_without_its_ending_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").touch()
+    with pytest.raises(
+        UsageError, match=r"^no preset named 'mine'; a file of yours is named with its ending: mine.toml$"
+    ):
+        load_preset("mine")
+
+
 def test_an_unknown_preset_names_the_nearest() -> None:
     with pytest.raises(UsageError, match="did you mean 'demo'"):
         load_preset("dem")

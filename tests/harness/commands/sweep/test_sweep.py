@@ -41,7 +41,7 @@ def test_a_cell_is_run_judged_and_kept_and_not_run_again(
     assert [path.name for path in folder.iterdir()] == [f"{planned['cell']}.json"]
     assert run(command) == first
     said = capsys.readouterr()
-    assert "1 cells, 1 of them done" in said.err
+    assert "1 cell, 1 done" in said.err
     assert "joined" not in said.err
     assert Path(report["report"]).read_bytes() == before
 
