@@ -11,7 +11,6 @@ from gate.figures.pooling.over_machines import RunRatio, Setting
 from gate.figures.pooling.random_effects import Study
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import RATIOS
-from reports.content_digest import content_digest
 from reports.records.record import digest_of
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def run_ratios(report: Report, admitted: Collection[str]) -> Iterator[RunRatio]:
     made, preset = report.provenance, report.preset
     if made is None or made.host is None or preset is None:
         return
-    view, digest = ReportView(report), content_digest(report)
+    view = ReportView(report)
     settings = tuple(setting for setting in preset.overrides if not setting.startswith(SEED))
     for claim in report.claims:
         if claim.metric not in RATIOS or claim.name not in admitted:
@@ -35,7 +34,7 @@ def run_ratios(report: Report, admitted: Collection[str]) -> Iterator[RunRatio]:
         study, texts = _study(view, claim)
         if study is not None:
             setting = Setting(preset.name, settings, f"{preset.digest} {_identity(made)}", claim.name)
-            yield RunRatio(digest, setting, machine_name(made.host), study, texts)
+            yield RunRatio(_clocks(view, claim), setting, machine_name(made.host), study, texts)
 
 
 def machine_name(host: Host) -> str:
@@ -44,6 +43,13 @@ def machine_name(host: Host) -> str:
         return host.label
     memory = f", {round(host.memory / 2**30)} GiB" if host.memory is not None else ""
     return f"{host.chip or host.machine}, {host.cores or 'unknown'} cores{memory}"
+
+
+def _clocks(view: ReportView, claim: Claim) -> str:
+    """What identifies the run behind a ratio: what the clocks of both arms read. No other run reads the same, and a
+    copy whose machine has got another name still does."""
+    rows = (row for arm in compared_arms(view, claim) or () for row in arm.measurements)
+    return digest_of("\n".join(f"{row.prefill_s} {row.decode_s} {row.e2e_s}" for row in rows).encode())
 
 
 def _study(view: ReportView, claim: Claim) -> tuple[Study | None, frozenset[str]]:

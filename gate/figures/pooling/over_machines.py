@@ -24,10 +24,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class RunRatio:
-    """An admitted ratio of one report. `report` is the digest of its content, `texts` are the templates, documents or
-    prompts that the ratio is over."""
+    """An admitted ratio of one run. `run` tells it from others, whatever its report calls its machine; `texts` are the
+    templates, documents or prompts that the ratio is over."""
 
-    report: str
+    run: str
     setting: Setting
     machine: str
     study: Study
@@ -54,13 +54,13 @@ class PooledRatio:
 
 
 def pool_ratios(runs: Iterable[RunRatio]) -> tuple[PooledRatio, ...]:
-    """Pool what is of one setting; settings in the order in which they are first met. A report that is there twice
-    counts once."""
+    """Pool what is of one setting; settings in the order in which they are first met. A run that is there twice
+    counts once, on the machine that it is first met on."""
     found: dict[Setting, dict[str, list[RunRatio]]] = defaultdict(lambda: defaultdict(list))
     seen: set[tuple[str, Setting]] = set()
     for run in runs:
-        if (run.report, run.setting) not in seen:
-            seen.add((run.report, run.setting))
+        if (run.run, run.setting) not in seen:
+            seen.add((run.run, run.setting))
             found[run.setting][run.machine].append(run)
     return tuple(_over_machines(setting, by_machine) for setting, by_machine in found.items())
 

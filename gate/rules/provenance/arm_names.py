@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView
+from gate.rulebook.report_view import ReportView, foreign_peer
 from gate.rulebook.rule import Example, Finding
 from gate.rulebook.thresholds import Threshold
 from reports.drafters import DRAFTERS
@@ -66,8 +66,9 @@ LABEL_LENGTH = Threshold(
     title="A name or label that is not plain",
     catches="An arm whose name is not of lower-case letters, digits, `_` and `-`, tells a figure or a rank (`5x`, "
     "`twice_as_fast`), or is that of another project's engine or of one of K3's in look-alike letters; or whose label "
-    "is not plain text, states a figure or a rank (`5x faster`), or is `native_ar_baseline` in another spelling; or a "
-    "preset, codec, served engine, runtime or suite of tests whose name is not plain or tells a figure or a rank.",
+    "is not plain text, states a figure or a rank (`5x faster`), names another project's engine, or is "
+    "`native_ar_baseline` in another spelling; or a preset, codec, served engine, runtime or suite of tests whose "
+    "name is not plain or tells a figure or a rank.",
     why="Names stand in every headline: a Cyrillic `o` makes a second oracle, a line break a headline of its own.",
     fix="Name arms as presets do; say in the label what ran, and leave the figures to the gate.",
     example=Example(bad="labelled `k3 fused, 5x faster`", good="labelled `k3 fused, prompt lookup, blocks of 8`"),
@@ -83,7 +84,7 @@ def name_unfit(view: ReportView) -> Iterator[Finding]:
         elif (says := _promise(arm)) is not None:
             message = f"{arm.name}: its name {says}; figures and ranks are the gate's to tell"
             yield Finding(message, arm.name, None, "name", arm.name, "what ran")
-        fault = _label_fault(arm)
+        fault = _label_fault(arm) or _borrowed(view, arm)
         if fault is not None:
             shown = ascii((arm.system_under_test or "")[:60])
             message = f"{ascii(arm.name[:60])[1:-1]}: its label {shown} {fault}"
@@ -126,6 +127,14 @@ def _promise(arm: Arm) -> str | None:
         return f"is that of {rival}, which is not what ran"
     own = next((one for one in sorted(read - spellings) if one in _OURS), None)
     return f"reads like {own}" if own is not None else None
+
+
+def _borrowed(view: ReportView, arm: Arm) -> str | None:
+    """The label names another project's engine, which is not what ran."""
+    words = set(re.split(r"[^a-z0-9]+", (arm.system_under_test or "").lower()))
+    spellings = words | {word.rstrip("0123456789") for word in words}
+    rival = next((one for one in _RIVALS if one in spellings), None)
+    return f"names {rival}, which is not what ran" if rival is not None and not foreign_peer(view, arm) else None
 
 
 def _label_fault(arm: Arm) -> str | None:

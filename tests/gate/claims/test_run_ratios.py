@@ -39,3 +39,16 @@ def test_looks_make_the_error_larger_and_leave_the_ratio():
     assert (looked.log, looked.df) == (plain.log, plain.df)
     assert looked.error > 1.5 * plain.error
     assert math.isfinite(looked.error)
+
+
+def run_of(report):
+    (ratio,) = run_ratios(report.replace(claims=propose(report)), {CLAIM})
+    return ratio.run
+
+
+def test_a_copy_whose_machine_was_renamed_is_the_same_run():
+    host = RUN.provenance.host
+    renamed = RUN.replace(provenance=RUN.provenance.replace(host=host.replace(label="another", cores=64)))
+    assert run_of(renamed) == run_of(RUN)
+    again = measured_code(Setup(samples=6, repeats=1, max_new_tokens=34, draft_arms=("native",), processes=3, seed=1))
+    assert run_of(again) != run_of(RUN)

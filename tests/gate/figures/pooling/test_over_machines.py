@@ -27,6 +27,12 @@ def test_a_report_that_is_there_twice_counts_once() -> None:
     assert (found.across, found.withheld) == (None, "one machine")
 
 
+def test_a_run_under_the_name_of_another_machine_counts_once() -> None:
+    (found,) = pool_ratios([run("one", "a", 0.9), run("one", "b", 0.9)])
+    assert [(one.machine, one.pooled.studies) for one in found.machines] == [("a", 1)]
+    assert found.withheld == "one machine"
+
+
 @pytest.mark.parametrize(
     ("logs", "why"),
     [

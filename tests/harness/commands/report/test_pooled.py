@@ -13,17 +13,27 @@ from gate.claims.against_baseline import ratio_of
 from gate.rulebook.report_view import ReportView
 from harness.cli import run
 from reports.report import Report, load_report, write_report
+from tests.gate.edits import edit_rows
 
 EVIDENCE = Path(__file__).resolve().parents[4] / "reports" / "evidence" / "demo-code-tiny.json"
 
 
 def on_machine(label: str, folder: Path) -> Report:
-    """The committed report as if another machine had made it."""
+    """The committed report as if another machine had made it, whose clocks read a few nanoseconds more."""
     report = load_report(EVIDENCE)
     assert report.provenance is not None
     assert report.provenance.host is not None
     host = report.provenance.host.replace(label=label)
     moved = report.replace(provenance=report.provenance.replace(host=host))
+    later = ord(label) * 1e-9
+    for arm in report.arms:
+        moved = edit_rows(
+            moved,
+            arm.name,
+            lambda row: row.replace(
+                prefill_s=round((row.prefill_s or 0.0) + later, 9), e2e_s=round((row.e2e_s or 0.0) + later, 9)
+            ),
+        )
     shutil.copy(EVIDENCE.with_name("demo-parity-tiny-recorded.json"), folder)
     write_report(moved, folder / f"{label}.json")
     return moved
