@@ -4,14 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from gate.judging.judge import conclude
 from gate.judging.judge_evidence import judge_evidence
 from gate.rules.provenance.dates import RULES_MADE, is_ahead
 from reports.content_digest import content_digest
 from reports.reading import Evidence, Invalid, Legacy, NotAReport, Outcome, Unreadable, evidence_of
+from reports.records.provenance import RunLedger
 from reports.report import Imported, Report, report_bytes
 from reports.retractions import Retraction
-from tests.gate.edits import dated, document
-from tests.gate.honest import Setup, honest_niah, honest_parity
+from tests.gate.edits import dated, document, knowing_text
+from tests.gate.honest import Setup, honest_niah, honest_parity, measured_parity
 
 FILE, ORIGINAL = "sha256:" + "1" * 64, "sha256:" + "2" * 64
 PARITY = honest_parity(Setup(samples=6))
@@ -117,9 +119,11 @@ def test_a_report_without_claims_is_retracted_too() -> None:
 
 
 def test_a_report_from_the_future_is_withheld_and_one_of_a_clock_a_little_ahead_is_not() -> None:
-    ahead = judge_evidence(evidence(dated(PARITY, datetime(2126, 1, 1, tzinfo=UTC))))
+    known = knowing_text(measured_parity(Setup(samples=6)), ("own/first", "own/second"), {})
+    report = conclude(known.replace(run_ledger=RunLedger(state="opted_out")))
+    ahead = judge_evidence(evidence(dated(report, datetime(2126, 1, 1, tzinfo=UTC))))
     assert [each.code for each in ahead.violations] == ["DATE_AHEAD"]
     assert ahead.headlines == ()
     latest = max(datetime.now(UTC), RULES_MADE)
-    assert judge_evidence(evidence(dated(PARITY, latest + timedelta(hours=23)))).verdict == "admissible"
+    assert judge_evidence(evidence(dated(report, latest + timedelta(hours=23)))).verdict == "admissible"
     assert is_ahead(PARITY, datetime(2020, 1, 1, tzinfo=UTC)) is False
