@@ -14,8 +14,9 @@ from harness.base.errors import OutputError
 from harness.cli import run
 from harness.commands.run import eval as eval_module
 from harness.commands.run.output import choose_output
+from harness.commands.run.rounds import run_rounds
 from harness.plans.companions import path_beside, plans_beside
-from harness.plans.kinds import plan_of, run_plan
+from harness.plans.kinds import plan_of
 from harness.plans.plan import Plan
 from harness.plans.preset_file import load_preset, preset_names
 from reports.report import Report, load_report, write_report
@@ -60,7 +61,7 @@ def stopped_before_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     def run_or_stop(plan: Plan, *rest: Any) -> Report:
         if plan.preset.name == "demo":
             raise KeyboardInterrupt
-        return run_plan(plan, *rest)
+        return run_rounds(plan, *rest)
 
     monkeypatch.setattr(eval_module, "run_rounds", run_or_stop)
 
@@ -105,7 +106,7 @@ def test_a_run_killed_between_the_two_goes_on_with_the_second(
     assert run(["eval", *ALONE]) == 130
     (parity,) = Path("k3-runs").iterdir()
     before = parity.read_bytes()
-    monkeypatch.setattr(eval_module, "run_rounds", run_plan)
+    monkeypatch.setattr(eval_module, "run_rounds", run_rounds)
     capsys.readouterr()
     assert run(["eval", *ALONE, "--json"]) == 0
     assert sorted(path.name for path in Path("k3-runs").iterdir()) == sorted(
