@@ -10,10 +10,10 @@ from harness.checks.losslessness import compare_streams
 from harness.engines.base import Block, DecodeLimit, Engine, LoadedVerifier, Session
 from harness.engines.blocks.kv import VerifierKv
 from harness.engines.blocks.session import SpeculativeSession
+from harness.engines.drafters.around.shuffled import ShuffledDrafter
 from harness.engines.drafters.base import Drafter
 from harness.engines.drafters.ngram import NgramDrafter
 from harness.engines.drafters.replay import ReplayDrafter, spoils
-from harness.engines.drafters.shuffled import ShuffledDrafter
 from harness.engines.registry import build
 from harness.engines.spec import DrafterSpec, EngineSettings
 from reports.drafters import NGRAM

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import mlx.core as mx
 
 from harness.base.errors import EngineError
 from harness.engines.base import DecodeLimit
+from harness.engines.drafters.around.wrapped import WrappedDrafter
 from harness.engines.drafters.base import Draft, DraftCounters, Drafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.verifier.load import Verifier
@@ -47,23 +47,20 @@ class PairedDraft:
         self.context += len(tokens)
 
 
-class PairedDrafter:
-    """A reference and a candidate that read the same layers of the verifier."""
-
-    single_graph: ClassVar[bool] = False
+class PairedDrafter(WrappedDrafter[Drafter]):
+    """A reference beside a candidate, which read the same layers of the verifier; it goes by the candidate."""
 
     def __init__(self, reference: Drafter, candidate: Drafter) -> None:
         """Raises: EngineError: they are not the same weights, or read different layers."""
         if reference.layers != candidate.layers or reference.weights != candidate.weights:
             raise EngineError("parity compares two runtimes of one drafter; these have other weights or other layers")
-        self._reference, self._candidate = reference, candidate
+        super().__init__(candidate)
+        self._reference = reference
         self.drafts: list[PairedDraft] = []
-        self.name, self.runtime = candidate.name, candidate.runtime
-        self.layers, self.weights, self.dtype = candidate.layers, candidate.weights, candidate.dtype
 
     def begin(self) -> PairedDraft:
         """A stream of both; kept, so that its proposals can be read afterwards."""
-        self.drafts.append(PairedDraft(self._reference.begin(), self._candidate.begin()))
+        self.drafts.append(PairedDraft(self._reference.begin(), self._inner.begin()))
         return self.drafts[-1]
 
 

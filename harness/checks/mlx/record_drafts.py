@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import ClassVar
-
-import mlx.core as mx
 
 from harness.engines.base import DecodeLimit
-from harness.engines.drafters.base import Draft, DraftCounters, Drafter
+from harness.engines.drafters.around.wrapped import WrappedDraft, WrappedDrafter
+from harness.engines.drafters.base import Draft, Drafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.verifier.load import Verifier
 from harness.engines.spec import DrafterSpec, EngineSettings
@@ -15,47 +13,29 @@ from reports.records.plan import tokens_digest
 from reports.records.recorded_drafts import RecordedStream
 
 
-class HeardDraft:
+class HeardDraft(WrappedDraft[Draft]):
     """Asks the drafter and keeps its answer to itself, so that the verifier goes on by one token."""
 
-    def __init__(self, asked: Draft) -> None:
-        self._asked = asked
+    def __init__(self, inner: Draft) -> None:
+        super().__init__(inner)
         self.proposals: list[tuple[int, ...]] = []
-
-    @property
-    def counters(self) -> DraftCounters:
-        """The drafter's."""
-        return self._asked.counters
-
-    @property
-    def nbytes(self) -> int:
-        """The drafter's."""
-        return self._asked.nbytes
 
     def propose(self, last: int, limit: int) -> list[int]:
         """Nothing."""
-        self.proposals.append(tuple(self._asked.propose(last, limit)))
+        self.proposals.append(tuple(self._inner.propose(last, limit)))
         return []
 
-    def extend(self, tokens: Sequence[int], features: mx.array | None) -> None:
-        """Hand on what the verifier has read."""
-        self._asked.extend(tokens, features)
 
-
-class HeardDrafter:
+class HeardDrafter(WrappedDrafter[Drafter]):
     """A drafter whose proposals are written down instead of verified; `drafts` are its streams."""
 
-    single_graph: ClassVar[bool] = False
-
-    def __init__(self, asked: Drafter) -> None:
-        self._asked = asked
+    def __init__(self, inner: Drafter) -> None:
+        super().__init__(inner)
         self.drafts: list[HeardDraft] = []
-        self.name, self.runtime, self.dtype = asked.name, asked.runtime, asked.dtype
-        self.layers, self.weights = asked.layers, asked.weights
 
     def begin(self) -> HeardDraft:
         """A stream of the drafter; kept, so that its proposals can be read afterwards."""
-        self.drafts.append(HeardDraft(self._asked.begin()))
+        self.drafts.append(HeardDraft(self._inner.begin()))
         return self.drafts[-1]
 
 

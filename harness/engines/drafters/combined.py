@@ -5,8 +5,9 @@ context takes every token in, whoever proposed it.
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
+from harness.engines.drafters.around.wrapped import WrappedDrafter
 from harness.engines.drafters.base import DraftCounters, SureDraft, TrainedDrafter
 from harness.engines.drafters.preference import DFLASH, SURE, Preference
 from harness.engines.drafters.suffixes import SuffixIndex
@@ -55,38 +56,15 @@ class CombinedDraft:
             self._proposal = None
 
 
-class CombinedDrafter:
+class CombinedDrafter(WrappedDrafter[TrainedDrafter]):
     """A DFlash checkpoint with lookup beside it; weights, runtime and layers are the checkpoint's.
 
     Blocks may be larger than those DFlash was trained for, since only lookup fills them.
     """
 
-    single_graph: ClassVar[bool] = False
-    name: ClassVar[str] = COMBINED.name
-
     def __init__(self, dflash: TrainedDrafter) -> None:
-        self._dflash = dflash
-
-    @property
-    def runtime(self) -> str:
-        """Where DFlash computes."""
-        return self._dflash.runtime
-
-    @property
-    def layers(self) -> tuple[int, ...]:
-        """The verifier layers DFlash reads."""
-        return self._dflash.layers
-
-    @property
-    def weights(self) -> str | None:
-        """Of the DFlash checkpoint."""
-        return self._dflash.weights
-
-    @property
-    def dtype(self) -> str | None:
-        """Of the DFlash weights as loaded."""
-        return self._dflash.dtype
+        super().__init__(dflash, COMBINED.name)
 
     def begin(self) -> CombinedDraft:
         """An empty index and an empty context."""
-        return CombinedDraft(self._dflash.begin(), self._dflash.trained_block_size - 1)
+        return CombinedDraft(self._inner.begin(), self._inner.trained_block_size - 1)

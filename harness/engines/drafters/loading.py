@@ -5,10 +5,10 @@ from typing import Any, TypeVar, cast
 
 from harness.base.errors import EngineError, UsageError
 from harness.engines.base import LoadedVerifier
+from harness.engines.drafters.around.cautious import CautiousDrafter
+from harness.engines.drafters.around.shuffled import ShuffledDrafter
 from harness.engines.drafters.base import Drafter, TrainedDrafter
-from harness.engines.drafters.cautious import CautiousDrafter
 from harness.engines.drafters.ngram import NgramDrafter
-from harness.engines.drafters.shuffled import ShuffledDrafter
 from harness.engines.spec import DrafterSpec
 from harness.models.resolve import ResolvedModel, resolve
 from reports.drafters import loaded_by

@@ -6,7 +6,7 @@ import mlx.core as mx
 import pytest
 
 from harness.engines.base import DecodeLimit
-from harness.engines.drafters.cautious import CautiousDraft, CautiousDrafter
+from harness.engines.drafters.around.cautious import CautiousDraft, CautiousDrafter
 from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
 from harness.engines.registry import build
 from harness.engines.spec import DrafterSpec, EngineSettings

@@ -5,29 +5,21 @@ that is blind to a text would pay that at every token. This one pays it at one i
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
-from harness.engines.drafters.base import DraftCounters, SureDraft, TrainedDrafter
+from harness.engines.drafters.around.wrapped import WrappedDraft, WrappedDrafter
+from harness.engines.drafters.base import SureDraft, TrainedDrafter
 from reports.drafters import rest_after
 
 
-class CautiousDraft:
+class CautiousDraft(WrappedDraft[SureDraft]):
     """A stream of the drafter inside, and how long it rests. It reads no clock: a stream has the same drafts always."""
 
     def __init__(self, inner: SureDraft, least: float) -> None:
-        self._inner, self._least = inner, least
+        super().__init__(inner)
+        self._least = least
         self._failures = self._rest = 0
         self._asked = self._proposed = False
-
-    @property
-    def counters(self) -> DraftCounters:
-        """Those of the drafter inside, which counts nothing while it rests."""
-        return self._inner.counters
-
-    @property
-    def nbytes(self) -> int:
-        """Those of the drafter inside."""
-        return self._inner.nbytes
 
     def propose(self, last: int, limit: int) -> list[int]:
         """The leading drafts that are right together by a chance of at least `least`; none while it rests."""
@@ -42,7 +34,7 @@ class CautiousDraft:
 
     def extend(self, tokens: Sequence[int], features: Any) -> None:
         """The drafter inside takes all in; tokens that follow a proposal tell whether its first draft was right."""
-        self._inner.extend(tokens, features)
+        super().extend(tokens, features)
         if self._asked:
             right = self._proposed and len(tokens) > 1
             self._failures = 0 if right else self._failures + 1
@@ -50,39 +42,13 @@ class CautiousDraft:
             self._asked = False
 
 
-class CautiousDrafter:
+class CautiousDrafter(WrappedDrafter[TrainedDrafter]):
     """Wraps a drafter that knows how likely its drafts are; all else is that drafter's."""
-
-    single_graph: ClassVar[bool] = False
 
     def __init__(self, inner: TrainedDrafter, least: float) -> None:
         """`least` is the least chance, by the drafter itself, that all drafts it proposes are right."""
-        self._inner, self._least = inner, least
-
-    @property
-    def name(self) -> str:
-        """That of the drafter inside."""
-        return self._inner.name
-
-    @property
-    def runtime(self) -> str:
-        """That of the drafter inside."""
-        return self._inner.runtime
-
-    @property
-    def layers(self) -> tuple[int, ...]:
-        """Those the drafter inside reads."""
-        return self._inner.layers
-
-    @property
-    def weights(self) -> str | None:
-        """Those of the drafter inside."""
-        return self._inner.weights
-
-    @property
-    def dtype(self) -> str | None:
-        """That of the drafter inside."""
-        return self._inner.dtype
+        super().__init__(inner)
+        self._least = least
 
     def begin(self) -> CautiousDraft:
         """A stream of the drafter inside that has failed at nothing yet."""

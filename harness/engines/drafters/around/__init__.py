@@ -1,0 +1,1 @@
+"""Drafters around another one: the negative control, and the one that proposes only what it is sure of."""
