@@ -18,11 +18,11 @@ from reports.importers.base import (
     parse_foreign,
     report_id,
 )
+from reports.importers.k3_mac.cuda.environment import Environment
 from reports.records.claims import Claim, RecallClaim, SpeedupClaim
 from reports.records.measurement import Arm, DrafterInfo, Measurement, Restoration, Role, Speculation, StatedRate
 from reports.records.plan import PlanInfo, WorkloadInfo
-from reports.records.provenance import Package, Provenance
-from reports.records.record import Count, Name, TokenId
+from reports.records.record import Count, TokenId
 from reports.report import Report
 
 KIND = "k3_specdecode_gpu_bench"
@@ -53,13 +53,6 @@ class Config(Foreign):
     sink: Count | None = None
     window: Count | None = None
     seed: Count | None = None
-
-
-class Environment(Foreign):
-    """`env`."""
-
-    gpu: Name | None = None
-    torch: Name | None = None
 
 
 class PromptTokens(Foreign):
@@ -132,11 +125,7 @@ def _load(source: Source) -> Report:
         kind="niah",
         report_id=report_id(IMPORTER.name, source),
         imported=mark(IMPORTER.name, source, _notes(file), file.kind, file.schema_version),
-        provenance=Provenance(
-            models=models,
-            packages=(Package(name="torch", version=env.torch),) if env.torch is not None else None,
-            device=env.gpu,
-        ),
+        provenance=env.provenance(models),
         workload=WorkloadInfo(name="niah", seed=config.seed),
         plan=PlanInfo(samples=config.n_samples, max_new_tokens=config.max_new_tokens),
         arms=tuple(_arm(file, *section) for section in file.sections()),

@@ -6,10 +6,10 @@ Each entry is a batch size with one rate for the plain model and one for the res
 from collections.abc import Iterator
 
 from reports.importers.base import Foreign, Importer, Source, mark, models_of, of_kind, parse_foreign, report_id
+from reports.importers.k3_mac.cuda.environment import Environment
 from reports.records.measurement import Arm, Restoration, StatedRate
 from reports.records.plan import PlanInfo, WorkloadInfo
-from reports.records.provenance import Package, Provenance
-from reports.records.record import Count, Name
+from reports.records.record import Count
 from reports.report import Report
 
 KIND = "k3_cuda_multitenant_parallel"
@@ -29,13 +29,6 @@ class Config(Foreign):
     sink: Count | None = None
     window: Count | None = None
     exact_layers: list[Count] | None = None
-
-
-class Environment(Foreign):
-    """`env`."""
-
-    gpu: Name | None = None
-    torch: Name | None = None
 
 
 class Batch(Foreign):
@@ -67,11 +60,7 @@ def _load(source: Source) -> Report:
         kind="niah",
         report_id=report_id(IMPORTER.name, source),
         imported=mark(IMPORTER.name, source, (*NOTES, *_told(file)), file.kind, file.schema_version),
-        provenance=Provenance(
-            models=models,
-            packages=(Package(name="torch", version=env.torch),) if env.torch is not None else None,
-            device=env.gpu,
-        ),
+        provenance=env.provenance(models),
         workload=WorkloadInfo(name="niah"),
         plan=PlanInfo(max_new_tokens=config.gen_tokens),
         arms=tuple(arm for batch in file.results for arm in _arms(config, batch)),

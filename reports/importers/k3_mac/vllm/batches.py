@@ -13,10 +13,10 @@ from reports.importers.base import (
     parse_foreign,
     report_id,
 )
+from reports.importers.k3_mac.cuda.environment import Environment
 from reports.records.measurement import Arm, StatedRate
 from reports.records.plan import PlanInfo, WorkloadInfo
-from reports.records.provenance import Package, Provenance
-from reports.records.record import Count, Name
+from reports.records.record import Count
 from reports.report import Report
 
 KIND = "vllm_multitenant_parallel"
@@ -35,13 +35,6 @@ class Config(Foreign):
 
     verifier_id: str | None = None
     gen_tokens: Count | None = None
-
-
-class Environment(Foreign):
-    """`env`."""
-
-    gpu: Name | None = None
-    torch: Name | None = None
 
 
 class Batch(Foreign):
@@ -72,11 +65,7 @@ def _load(source: Source) -> Report:
         kind="niah",
         report_id=report_id(IMPORTER.name, source),
         imported=mark(IMPORTER.name, source, (*NOTES, *told), file.kind, file.schema_version),
-        provenance=Provenance(
-            models=models_of({"verifier": config.verifier_id}),
-            packages=(Package(name="torch", version=env.torch),) if env.torch is not None else None,
-            device=env.gpu,
-        ),
+        provenance=env.provenance(models_of({"verifier": config.verifier_id})),
         workload=WorkloadInfo(name="niah"),
         plan=PlanInfo(max_new_tokens=config.gen_tokens),
         arms=tuple(
