@@ -192,11 +192,16 @@ def drafts_by_model(arm: Arm) -> bool:
     return drafter is not None and drafter.weights
 
 
+def told_to_be_sure(arm: Arm) -> bool:
+    """The arm's drafter proposes only what it is sure of, and rests where it fails."""
+    return arm.drafter is not None and arm.drafter.sure is not None
+
+
 def chooses(arm: Arm) -> bool:
     """The arm's drafter decides from block to block whom to ask or whether to draft, so what share of its drafts was
     accepted says nothing of it, and the arm carries no claim of acceptance."""
     drafter = drafter_of(arm)
-    return drafter is not None and (drafter.chooses or (arm.drafter is not None and arm.drafter.sure is not None))
+    return drafter is not None and (drafter.chooses or told_to_be_sure(arm))
 
 
 def lossless(arm: Arm) -> bool:

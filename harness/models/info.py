@@ -52,8 +52,7 @@ def architecture(config: dict[str, Any]) -> str:
 
 def layer_types(config: dict[str, Any]) -> tuple[str, ...] | None:
     """One name a layer: as listed, else by Gemma's pattern, else full attention; None without a layer count."""
-    text = config.get("text_config")
-    settings = text if isinstance(text, dict) else config
+    settings = _of_text(config)
     listed, layers = settings.get("layer_types"), settings.get("num_hidden_layers")
     if isinstance(listed, list) and listed and all(isinstance(kind, str) and kind for kind in listed):
         return tuple(listed)
@@ -71,12 +70,17 @@ def positions(config: dict[str, Any]) -> int | None:
     A config that stretches rotary positions (`rope_scaling`, `rope_parameters`) tells the number before or after that,
     as its author liked, so it says nothing.
     """
-    text = config.get("text_config")
-    settings = text if isinstance(text, dict) else config
+    settings = _of_text(config)
     ropes = (settings.get("rope_scaling"), settings.get("rope_parameters"))
     stretched = any(isinstance(rope, dict) and "factor" in rope for rope in ropes)
     most = settings.get("max_position_embeddings")
     return most if isinstance(most, int) and not isinstance(most, bool) and most > 0 and not stretched else None
+
+
+def _of_text(config: dict[str, Any]) -> dict[str, Any]:
+    """The settings of the model of text, which one of several kinds keeps in a table of their own."""
+    text = config.get("text_config")
+    return text if isinstance(text, dict) else config
 
 
 def stored_dtype(weights: Sequence[WeightFile]) -> str | None:

@@ -19,6 +19,11 @@ class Fetch:
     command: str
     by_itself: bool
 
+    @property
+    def by_hand(self) -> bool:
+        """It is not here, and no run gets it."""
+        return not (self.here or self.by_itself)
+
 
 def fetches_of(names: Iterable[str]) -> tuple[Fetch, ...]:
     """Every model that does not come with K3 and whose origin is known, once."""
@@ -35,11 +40,6 @@ def fetches_of(names: Iterable[str]) -> tuple[Fetch, ...]:
             command = f"hf download {source.hub}, then set {variable} to the folder it prints"
             found.append(Fetch(name, source.disk_bytes or 0, _here(name), command, by_itself=False))
     return tuple(found)
-
-
-def by_hand(names: Iterable[str]) -> list[Fetch]:
-    """Those of the models that are not here and that no run gets by itself."""
-    return [model for model in fetches_of(names) if not (model.here or model.by_itself)]
 
 
 def _here(name: str) -> bool:

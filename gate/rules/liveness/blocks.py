@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, chooses
+from gate.rulebook.report_view import ReportView, chooses, told_to_be_sure
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import FIGURE_TOLERANCE, Threshold
 from reports.drafters import rest_after
@@ -44,7 +44,7 @@ def block_arithmetic(view: ReportView) -> Iterator[Finding]:
         for row in arm.measurements:
             if row.speculation is not None:
                 faults = (*_rounds(row.speculation, size), *_totals(view, row, row.speculation))
-                if arm.drafter is not None and arm.drafter.sure is not None:
+                if told_to_be_sure(arm):
                     faults += tuple(_rests(row.speculation))
                 for fault in (*faults, *_accept_length(view, row, row.speculation)):
                     yield row_finding(arm, row, fault)

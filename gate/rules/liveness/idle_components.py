@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gate.figures.liveness import block_count, did_draft, did_restore, ran_natively
 from gate.rulebook.registry import evidence_rule
-from gate.rulebook.report_view import ReportView, drafts, drafts_by_model, restoration_of, restores
+from gate.rulebook.report_view import ReportView, drafts, drafts_by_model, restoration_of, restores, told_to_be_sure
 from gate.rulebook.rule import Example, Fault, Finding, row_finding
 from gate.rulebook.thresholds import RESTORATION_S_PER_POSITION, Threshold
 from reports.records.constants import NATIVE_BASELINE_LABEL
@@ -47,9 +47,8 @@ def proposer_never_ran(view: ReportView) -> Iterator[Finding]:
         said = [row.speculation for row in arm.measurements if row.speculation is not None]
         if not said or not any(block_count(row) for row in arm.measurements):
             continue
-        may_doubt_all = arm.drafter is not None and arm.drafter.sure is not None
         drafted = any(did_draft(row) is not False for row in arm.measurements if row.speculation is not None)
-        if not drafted and not may_doubt_all:
+        if not drafted and not told_to_be_sure(arm):
             yield _idle(arm, "speculation.drafted", "drafted tokens", "at least 1")
         elif not view.imported:
             seconds = [one.draft_s for one in said if one.draft_s is not None]

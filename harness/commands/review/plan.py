@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from harness.base.remedies import PAGE_REMEDY
-from harness.models.to_fetch import by_hand
+from harness.models.to_fetch import fetches_of
 from harness.review.folder import ReviewFolder
 from harness.review.review import Review
 from harness.review.step import BaseStep
@@ -44,7 +44,8 @@ def print_plan(suite: Suite, place: Path, json_output: bool) -> int:
     lacks = missing(suite)
     minutes = sum(step.minutes or 0 for step in steps if step.state == "to run")
     takes = {"memory_gb": suite.memory_gb, "disk_gb": suite.disk_gb, "minutes": minutes}
-    fetch = [model.command for model in by_hand(model for step in suite.steps for model in step.models())]
+    models = fetches_of(model for step in suite.steps for model in step.models())
+    fetch = [model.command for model in models if model.by_hand]
     fetched = {need.fetched: need.line for step in suite.steps for need in step.needs() if need.fetched}
     if json_output:
         told = {

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.commands.plugin_states import used_plugins
-from harness.models.to_fetch import by_hand, fetches_of
+from harness.models.to_fetch import fetches_of
 from harness.plans.estimates.how_long import about_minutes, minutes_in_words
 from harness.plans.plan import Plan
 from harness.plans.preset import TimedPreset
@@ -89,8 +89,9 @@ def _print_text(plan: Plan, needs: tuple[Requirement, ...], told: frozenset[Requ
     if preset.memory_gb:
         show(f"takes {preset.memory_gb:g} GB of memory")
     show(_time(plan))
-    for model in by_hand(model.name for model in preset.models()):
-        show(f"fetch, {model.disk_bytes / 1e9:.1f} GB: {model.command}")
+    for model in fetches_of(model.name for model in preset.models()):
+        if model.by_hand:
+            show(f"fetch, {model.disk_bytes / 1e9:.1f} GB: {model.command}")
     for plugin in used_plugins(preset.plugins()):
         show(f"plug-in {plugin.line}")
     for need in needs:
@@ -114,13 +115,13 @@ def _print_in_all(plans: Sequence[Plan]) -> None:
 
 def _takes(plan: Plan) -> dict[str, Any]:
     """Memory as the preset says, time, room for its models, and the commands that get those that no run gets."""
-    names = [model.name for model in plan.preset.models()]
+    models = fetches_of(model.name for model in plan.preset.models())
     about = about_minutes(plan)
     return {
         "memory_gb": plan.preset.memory_gb,
-        "disk_gb": round(sum(model.disk_bytes for model in fetches_of(names)) / 1e9, 1),
+        "disk_gb": round(sum(model.disk_bytes for model in models) / 1e9, 1),
         "minutes": round(about[0], 1) if about is not None else None,
-        "fetch": [model.command for model in by_hand(names)],
+        "fetch": [model.command for model in models if model.by_hand],
     }
 
 
