@@ -5,12 +5,11 @@ from pathlib import Path
 import mlx.core as mx
 import pytest
 
-from harness.engines.base import DecodeLimit
 from harness.engines.drafters.combined import CombinedDrafter
 from harness.engines.drafters.preference import DFLASH, Preference
 from harness.engines.mlx.drafters.dflash.drafter import DflashDrafter
-from harness.engines.registry import build
-from harness.engines.spec import DrafterSpec, EngineSettings
+from harness.engines.spec import DrafterSpec
+from tests.harness.engines.mlx.drafters.beside_plain import beside_plain
 from tests.harness.engines.mlx.drafters.dflash_checkpoints import write_checkpoint
 from tests.harness.lively_models import lively_gemma
 from tests.harness.tiny_models import prompt_of, tiny_llama
@@ -31,17 +30,10 @@ def test_it_is_lossless(make: object, name: str, shuffle: int | None, tmp_path: 
     verifier, prompt = make(), prompt_of(12) * 3
     folder = str(write_checkpoint(tmp_path))
     request = DrafterSpec(kind="combined", model=folder, block_size=4, shuffle_seed=shuffle)
-    streams = {}
-    for engine in (
-        build("ar", verifier, EngineSettings(prefill_chunk=16)),
-        build(name, verifier, EngineSettings(prefill_chunk=16, drafter=request)),
-    ):
-        session = engine.prefill(prompt)
-        blocks = list(engine.decode(session, DecodeLimit(40, {})))
-        streams[engine.kind.name] = [session.first_token, *(token for block in blocks for token in block.tokens)]
-        assert all(block.accepted <= block.drafted <= 3 for block in blocks)
-    assert streams["ar"] == streams[name]
-    said = engine.drafter
+    found = beside_plain(verifier, prompt, name, request)
+    assert all(block.accepted <= block.drafted <= 3 for block in found.blocks)
+    assert found.plain == found.drafted
+    said = found.said
     assert said is not None
     assert said.weights is not None
     assert (said.name, said.runtime) == ("combined" if shuffle is None else "shuffled combined", "mlx")
