@@ -62,6 +62,8 @@ def command(
     distil: Annotated[float, typer.Option(help="Share of the loss on the verifier's logits.")] = 0.0,
     fraction_bits: Annotated[int, typer.Option(min=1, max=10, help="Kept of a float16 weight: fewer pack small.")] = 10,
     interval: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 50,
+    draft_cost: Annotated[float, typer.Option(help="Of a draft to the step that reads it, in plain steps.")] = 0.1,
+    proposal_cost: Annotated[float, typer.Option(help="Of the drafter's own forward, in plain steps.")] = 0.05,
     precision: Annotated[Precision, typer.Option(help="Of products in corpus and training.")] = Precision.float32,
     device: Annotated[Device, typer.Option(help="auto: cuda, else mps, else cpu.")] = Device.auto,
     held_out_seed: Annotated[int, typer.Option(min=0, help="Of the prompts that are only measured on.")] = 42,
@@ -80,10 +82,13 @@ def command(
         raise CannotRunError(f"training needs PyTorch: {TORCH_REMEDY}")
     if not (rate > 0 and horizon > 0 and 0 <= distil < 1):
         raise UsageError("--rate and --horizon must be above 0, and --distil from 0 to below 1")
+    if not (0 <= draft_cost <= 10 and 0 <= proposal_cost <= 10):
+        raise UsageError("--draft-cost and --proposal-cost must be from 0 to 10")
     from harness.models.resolve import resolve
     from harness.training.corpus import CorpusRecipe, read_texts, texts_digest, texts_of
     from harness.training.device import find_device
     from harness.training.drafter import train as training
+    from harness.training.drafter.held_out.caution import BlockCosts
     from harness.training.drafter.recipe import TrainingRecipe
     from harness.training.drafter.start import read_start
     from harness.training.drafter.verifier import TorchVerifier
@@ -133,6 +138,7 @@ def command(
             precision=precision.value,
             fraction_bits=fraction_bits,
             interval=interval,
+            costs=BlockCosts(draft=draft_cost, proposal=proposal_cost),
         ),
         out=out,
         work=out.parent / f"{out.name}.work" if work is None else work,

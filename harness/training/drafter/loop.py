@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -11,33 +10,14 @@ from torch.nn import functional
 
 from harness.training.drafter.blocks import IGNORED, Blocks, blocks_of, draw_anchors
 from harness.training.drafter.checkpoint import Checkpoint
-from harness.training.drafter.heldout import evaluate
+from harness.training.drafter.held_out.walk import Foreseen, foresee, walk
 from harness.training.drafter.net import DrafterNet
 from harness.training.drafter.recipe import Progress, TrainingRecipe
+from harness.training.drafter.surroundings import Surroundings
 from harness.training.drafter.verifier import Continued
 
 BETAS, WEIGHT_DECAY, CLIP = (0.9, 0.95), 0.01, 1.0
 Told = Callable[[Progress], None]
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What a drafter is trained between: the verifier's `table` (vocabulary, hidden), the rows `head` of its head
-    (draft vocabulary, hidden), `places` from its tokens to these rows, and how it norms and caps before its logits.
-
-    All but `places`, which is on the CPU with the sequences, is on the device of the training.
-    """
-
-    table: Tensor
-    head: Tensor
-    places: Tensor
-    softcap: float | None
-    normed: Callable[[Tensor], Tensor]
-
-    @property
-    def device(self) -> torch.device:
-        """What is trained on."""
-        return self.table.device
 
 
 class Loop:
@@ -71,15 +51,16 @@ class Loop:
         for step in range(done, self.recipe.steps):
             losses.append(self.step(step))
             if (step + 1) % self.recipe.interval == 0 or step + 1 == self.recipe.steps:
-                around = self.around
-                held = evaluate(
-                    self.net, self._held_out, around.table, around.head, around.places, self.recipe.block_size
-                )
-                seen = Progress(step=step + 1, loss=sum(losses) / len(losses), held_out=held)
+                held_out = walk(self.foreseen(), None).held_out
+                seen = Progress(step=step + 1, loss=sum(losses) / len(losses), held_out=held_out)
                 self.progress = (*self.progress, seen)
                 self._checkpoint.save(self.net, self.optimiser, self.progress)
                 losses = []
                 told(seen)
+
+    def foreseen(self) -> list[Foreseen]:
+        """What it would propose at every place of the sequences it is only measured on."""
+        return [foresee(self.net, sequence, self.around, self.recipe.block_size) for sequence in self._held_out]
 
     def step(self, step: int) -> float:
         """One step; its batch depends on the seed and its number alone. Returns the loss."""
@@ -104,7 +85,7 @@ class Loop:
         narrow = recipe.precision == "bfloat16"
         with torch.autocast(device.type, torch.bfloat16) if narrow else nullcontext():
             hidden = self.net(made.sequences, self.around.table[made.tokens].float())
-            logits = self._capped(hidden[:, 1:].flatten(0, 1) @ self.around.head.T).float()
+            logits = self.around.logits(hidden[:, 1:].flatten(0, 1)).float()
         labels = made.labels.flatten()
         distances = torch.arange(recipe.block_size - 1, device=device)
         weights = torch.exp(-distances / recipe.horizon).repeat(len(made.labels))
@@ -118,9 +99,5 @@ class Loop:
         """Cross-entropy with the verifier's own distribution over the draft vocabulary, from its last layer."""
         last = made.features.flatten(0, 1)[:, -self.net.config.hidden_size :]
         with torch.no_grad():
-            taught = self._capped(self.around.normed(last).float() @ self.around.head.T)
+            taught = self.around.logits(self.around.normed(last).float())
         return functional.cross_entropy(logits, taught.softmax(-1), reduction="none")
-
-    def _capped(self, logits: Tensor) -> Tensor:
-        cap = self.around.softcap
-        return logits if cap is None else torch.tanh(logits / cap) * cap

@@ -5,7 +5,8 @@ from typing import Literal
 from pydantic import Field, FiniteFloat
 
 from harness.training.corpus import CorpusRecipe
-from harness.training.drafter.heldout import HeldOutResult
+from harness.training.drafter.held_out.caution import BlockCosts, Caution
+from harness.training.drafter.held_out.walk import HeldOutResult
 from reports.records.provenance import Package
 from reports.records.recipe import Recipe
 from reports.records.record import Digest, Name, Record
@@ -32,6 +33,7 @@ class TrainingRecipe(Record):
     precision: Literal["float32", "bfloat16"] = Field("float32", description="Of products; weights are float32")
     fraction_bits: int = Field(10, ge=1, le=10, description="Kept of every float16 weight: fewer pack smaller")
     interval: int = Field(50, ge=1, description="Steps between checkpoints")
+    costs: BlockCosts = Field(default_factory=BlockCosts, description="By which it is learnt how sure it should be")
 
     def rate_at(self, step: int) -> float:
         """Linear warm-up, then linearly down to a twentieth of the peak."""
@@ -60,6 +62,8 @@ class DrafterManifest(Record):
     corpus_recipe: CorpusRecipe
     training: TrainingRecipe
     progress: tuple[Progress, ...] = Field(min_length=1)
+    cautions: tuple[Caution, ...] = Field((), description="Of the last checkpoint; none in older manifests")
+    sure: FiniteFloat | None = Field(None, description="How sure it should be told to be, by `cautions`")
     device: Name = Field("cpu", description="What the last steps were trained on")
     packages: tuple[Package, ...]
     command: str

@@ -21,11 +21,13 @@ from harness.training.corpus import Corpus, CorpusRecipe
 from harness.training.drafter.blocks import draft_vocabulary, places_in
 from harness.training.drafter.checkpoint import Checkpoint
 from harness.training.drafter.export import MANIFEST, export
-from harness.training.drafter.loop import Loop, Surroundings
+from harness.training.drafter.held_out.caution import Caution, cautions, chosen
+from harness.training.drafter.loop import Loop
 from harness.training.drafter.net import DrafterNet, initialise
 from harness.training.drafter.recipe import DrafterManifest, Progress, TrainingRecipe
 from harness.training.drafter.shards import Shards
 from harness.training.drafter.start import Start
+from harness.training.drafter.surroundings import Surroundings
 from harness.training.drafter.verifier import Continued, TorchVerifier
 from reports.atomic_file import write_atomically
 from reports.records.provenance import Package
@@ -86,7 +88,9 @@ def train_drafter(job: DrafterJob, told: Callable[[str], None]) -> DrafterManife
 
     loop.run(seen)
     weights = export(job.out, net, ids, job.training.fraction_bits)
-    return write_manifest(job, loop.progress, weights, digest, recipe)
+    learnt = cautions(loop.foreseen(), job.training.costs)
+    told(describe_caution(learnt))
+    return write_manifest(job, loop.progress, weights, digest, recipe, learnt)
 
 
 def make_corpus(job: DrafterJob, verifier: TorchVerifier, told: Callable[[str], None]) -> Shards:
@@ -179,10 +183,24 @@ def describe(progress: Progress, steps: int) -> str:
     )
 
 
+def describe_caution(learnt: tuple[Caution, ...]) -> str:
+    """What to ask of it in a preset, and what that is worth."""
+    best, whole = chosen(learnt), next(caution for caution in learnt if caution.sure is None)
+    said = f"held out, {whole.gain:.2f} tokens a plain step where it drafts at every step (worst {whole.worst:.2f})"
+    if best is whole:
+        return f"{said}: leave `sure` out of its arm"
+    return f"{said}, {best.gain:.2f} with `sure = {best.sure}` in its arm (worst {best.worst:.2f})"
+
+
 def write_manifest(
-    job: DrafterJob, progress: tuple[Progress, ...], weights: str, corpus: str, recipe: Recipe
+    job: DrafterJob,
+    progress: tuple[Progress, ...],
+    weights: str,
+    corpus: str,
+    recipe: Recipe,
+    learnt: tuple[Caution, ...] = (),
 ) -> DrafterManifest:
-    """Write and return what is known about the weights in `out`."""
+    """Write and return what is known about the weights in `out`; `learnt` is known at the end."""
     manifest = DrafterManifest(
         weights=weights,
         verifier=job.verifier.id,
@@ -191,6 +209,8 @@ def write_manifest(
         corpus_recipe=job.corpus,
         training=job.training,
         progress=progress,
+        cautions=learnt,
+        sure=chosen(learnt).sure if learnt else None,
         device=job.device.type,
         packages=tuple(Package(name=name, version=found) for name in PACKAGES if (found := version_of(name))),
         command=job.command,

@@ -12,9 +12,10 @@ from harness.engines.torch.device import present
 from harness.training.device import find_device
 from harness.training.drafter.blocks import blocks_of, draw_anchors, places_in
 from harness.training.drafter.checkpoint import Checkpoint
-from harness.training.drafter.loop import Loop, Surroundings
+from harness.training.drafter.loop import Loop
 from harness.training.drafter.net import DrafterNet, initialise
 from harness.training.drafter.recipe import TrainingRecipe
+from harness.training.drafter.surroundings import Surroundings
 from harness.training.drafter.verifier import Continued
 
 pytestmark = pytest.mark.torch

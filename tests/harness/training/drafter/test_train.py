@@ -18,6 +18,7 @@ from harness.engines.spec import DrafterSpec
 from harness.models.resolve import resolve
 from harness.training.corpus import CorpusRecipe, TextKind
 from harness.training.drafter.export import rounded
+from harness.training.drafter.held_out.caution import chosen
 from harness.training.drafter.recipe import DrafterManifest, TrainingRecipe
 from harness.training.drafter.train import DrafterJob, train_drafter
 from tests.harness.training.tiny_folders import gemma_folder, llama_folder
@@ -79,6 +80,20 @@ def test_it_learns_and_all_runtimes_propose_the_same(make: Callable[[Path], Path
     result = compare_drafters(verifier, reference, candidate, prompts, spec, blocks=5)
     assert all(block.reference_tokens == block.candidate_tokens for block in result.blocks)
     assert manifest.progress[-1].held_out.blocks > 0
+
+
+def test_it_learns_how_sure_it_should_be_on_what_it_was_not_trained_on(llama: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    manifest = train_drafter(job_of(llama, tmp_path, steps=4), said.append)
+    whole, *cautious = manifest.cautions
+    assert whole.sure is None
+    assert whole.held_out == manifest.progress[-1].held_out
+    assert whole.gain < 0.95, "four steps taught it little"
+    best = chosen(manifest.cautions)
+    assert best in cautious
+    assert manifest.sure == best.sure
+    assert sum(best.held_out.drafted) < sum(whole.held_out.drafted)
+    assert said[-1].endswith(f"{best.gain:.2f} with `sure = {best.sure}` in its arm (worst {best.worst:.2f})")
 
 
 def test_stopped_at_any_checkpoint_it_ends_with_the_same_weights(llama: Path, tmp_path: Path) -> None:
