@@ -155,3 +155,39 @@ def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
             found=str(counts[fewest]),
             allowed=f"at least {MIN_REPEATS.value}",
         )
+
+
+MIN_PROCESSES = Threshold(
+    "MIN_PROCESSES",
+    3,
+    "processes",
+    meaning="Processes of a run of more than one, of which an interval can cover what the next will say.",
+    source="docs/method.md: of two, the interval held the truth in 87 of 100 reports where processes differ",
+)
+
+
+@claim_rule(
+    "SPEEDUP_PROCESSES",
+    title="Two processes tell too little of the next",
+    catches=f"A ratio over more than one process and fewer than {MIN_PROCESSES.value}.",
+    why="How much processes differ is guessed from a single difference: in simulations an interval of 95 % held the "
+    "truth in 87 of 100 reports.",
+    fix=f"Run with `--processes {MIN_PROCESSES.value}` or more; or with one, whose interval tells nothing of another.",
+    blocks=RATIOS,
+    example=Example(bad="2 processes, 2 repeats each", good="one process, 3 repeats"),
+    thresholds=(MIN_PROCESSES,),
+    since=8,
+)
+def processes(view: ReportView, claim: Claim) -> Iterator[Finding]:
+    """Two processes."""
+    both = compared_arms(view, claim)
+    estimate = ratio_of(view, *both, claim.metric) if both is not None else None
+    if estimate is not None and 1 < estimate.processes < MIN_PROCESSES.value:
+        yield Finding(
+            f"{claim.arm}: {estimate.processes} processes, of which the next one cannot be told; a ratio needs "
+            f"{MIN_PROCESSES.value}, or a single one",
+            arm=claim.arm,
+            field="plan.processes",
+            found=str(estimate.processes),
+            allowed=f"1, or at least {MIN_PROCESSES.value}",
+        )

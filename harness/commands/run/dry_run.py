@@ -56,7 +56,7 @@ def _document(plan: Plan, needs: tuple[Requirement, ...]) -> dict[str, Any]:
 def too_small(plan: Plan) -> Iterator[str]:
     """What keeps a timed plan from any ratio, whatever it will measure: too few prompts, repeats or tokens."""
     from gate.rulebook.thresholds import MIN_DECODE_TOKENS
-    from gate.rules.speedup.sample_size import MIN_REPEATS, MIN_SPEEDUP_GROUPS
+    from gate.rules.speedup.sample_size import MIN_PROCESSES, MIN_REPEATS, MIN_SPEEDUP_GROUPS
 
     preset = plan.preset
     if not isinstance(preset, TimedPreset):
@@ -67,6 +67,10 @@ def too_small(plan: Plan) -> Iterator[str]:
         yield f"{prompts} {'prompt is' if prompts == 1 else 'prompts are'} asked, and a ratio needs {kinds}"
     if runs < MIN_REPEATS.value:
         yield f"each runs {runs} of the {MIN_REPEATS.value} times that are needed (`--processes {MIN_REPEATS.value}`)"
+    elif 1 < preset.processes < MIN_PROCESSES.value:
+        least = MIN_PROCESSES.value
+        told = f"{preset.processes} processes tell too little of the next one"
+        yield f"{told}, and {least} are needed (`--processes {least}`)"
     if tokens <= MIN_DECODE_TOKENS.value:
         least = MIN_DECODE_TOKENS.value + 1
         yield f"{tokens} new tokens at most are decoded, and {least} are needed (`--set max_new_tokens=64`)"

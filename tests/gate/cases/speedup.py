@@ -111,6 +111,9 @@ CASES: dict[str, RuleCase] = {
     ),
     "SPEEDUP_GROUPS": _speed(resized(samples=5), "plan/samples", "workload", *FEWER, "arms/*/stream_audit/streams/5.0"),
     "SPEEDUP_REPEATS": _speed(resized(repeats=2), "plan/repeats", *FEWER),
+    "SPEEDUP_PROCESSES": _speed(
+        resized(repeats=2, processes=2), "plan/repeats", "plan/processes", "plan/order", "arms/*/measurements"
+    ),
     "SPEEDUP_DECODE_TOKENS": _speed(
         resized(max_new_tokens=32),
         "plan/max_new_tokens",

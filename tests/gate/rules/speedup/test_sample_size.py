@@ -42,6 +42,13 @@ def test_three_repeats_are_enough(repeats: int, fires: bool) -> None:
     assert bool(ask("SPEEDUP_REPEATS", quiet(repeats=repeats), CLAIM)) is fires
 
 
+@pytest.mark.parametrize(("processes", "repeats", "fires"), [(1, 3, False), (2, 2, True), (3, 1, False)])
+def test_two_processes_are_too_few_and_one_speaks_for_itself(processes: int, repeats: int, fires: bool) -> None:
+    report = quiet(processes=processes, repeats=repeats)
+    assert bool(ask("SPEEDUP_PROCESSES", report, CLAIM)) is fires
+    assert not ask("SPEEDUP_REPEATS", report, CLAIM), "two of two are four repeats"
+
+
 def test_repeats_count_as_pairs_and_once_each() -> None:
     def drop(row: Measurement) -> bool:
         return (row.sample, row.repeat) == (2, 1)

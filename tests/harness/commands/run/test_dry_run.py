@@ -95,6 +95,7 @@ def test_a_plan_says_that_it_is_too_small_for_a_ratio(capsys: pytest.CaptureFixt
     assert "No speed" not in told()
     assert "3 prompts are asked, and a ratio needs 6 kinds of prompts (`--samples 6` or more)" in told("--samples", "3")
     assert "each runs 1 of the 3 times" in told("--processes", "1")
+    assert "2 processes tell too little of the next one" in told("--processes", "2", "--repeats", "2")
     assert "8 new tokens at most are decoded, and 33 are needed" in told("--set", "max_new_tokens=8")
 
 
