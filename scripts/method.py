@@ -298,7 +298,7 @@ Three processes tell little of how much processes differ. Where they show, the i
 (Satterthwaite 1946), so that it is wide and holds the truth. Until rule set 6 it had too many: where processes differ
 more than prompts (sd 0.02 of prompts, 0.05 of processes), it held in 90 to 92 of 100 reports, not in 95. The wider
 interval costs power, also where processes do not differ, since noise alone looks like a difference in half of the
-reports. Two processes are too few, as the table of coverage shows, and no ratio over two is printed (`SPEEDUP_PROCESSES`).
+reports. Two processes are too few, as the table of coverage shows: no ratio over two is printed (`SPEEDUP_PROCESSES`).
 Whoever sees processes that differ measures more of them: `--processes 6`, or `--until-width`."""
 
 COVERAGE_HEADS = ("groups", "processes", "sd of prompts", "sd of processes", "coverage")
