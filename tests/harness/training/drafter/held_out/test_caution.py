@@ -2,11 +2,10 @@
 
 import pytest
 
-torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.torch
+from harness.training.drafter.held_out.caution import BlockCosts, cautions, chosen
+from harness.training.drafter.held_out.walk import Foreseen
 
-from harness.training.drafter.held_out.caution import BlockCosts, cautions, chosen  # noqa: E402
-from harness.training.drafter.held_out.walk import Foreseen  # noqa: E402
+pytestmark = pytest.mark.torch
 
 FREE = BlockCosts(draft=0, proposal=0)
 COSTS = BlockCosts()

@@ -2,12 +2,11 @@
 
 import pytest
 
-torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.torch
+from harness.training.drafter.blocks import IGNORED
+from harness.training.drafter.held_out.walk import Foreseen, walk
+from reports.drafters import LONGEST_REST
 
-from harness.training.drafter.blocks import IGNORED  # noqa: E402
-from harness.training.drafter.held_out.walk import Foreseen, walk  # noqa: E402
-from reports.drafters import LONGEST_REST  # noqa: E402
+pytestmark = pytest.mark.torch
 
 
 def foreseen(right: list[int], chance: float = 0.5) -> Foreseen:
