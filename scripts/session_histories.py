@@ -65,6 +65,18 @@ def round_of(service: SessionService, chance: random.Random, vocabulary: int) ->
     return wrong
 
 
+def run_case(case: str, service: SessionService, chance: random.Random, rounds: int) -> int:
+    """Print what so many rounds of an engine came to; how many histories differed."""
+    began = now()
+    wrong = sum(round_of(service, chance, service.describe().vocabulary) for _ in range(rounds))
+    print(
+        f"{case}: {wrong} of {rounds * SIDE_BY_SIDE} histories differ, {service.seen.compared} tokens compared by "
+        f"INV-3, {now() - began:.0f} s, {service.kv_bytes()} bytes left",
+        flush=True,
+    )
+    return wrong
+
+
 def main() -> None:
     """Run the engines that are named, all by default."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -76,17 +88,10 @@ def main() -> None:
     failed = 0
     for case in options.engines:
         service, chance = service_of(case, options.model), random.Random(f"{options.seed} {case}")
-        began, wrong = now(), 0
-        rounds = -(-options.histories // SIDE_BY_SIDE)
-        for _ in range(rounds):
-            wrong += round_of(service, chance, service.describe().vocabulary)
-        print(
-            f"{case}: {wrong} of {rounds * SIDE_BY_SIDE} histories differ, {service.seen.compared} tokens compared by "
-            f"INV-3, {now() - began:.0f} s, {service.kv_bytes()} bytes left",
-            flush=True,
-        )
-        service.stop()
-        failed += wrong
+        try:
+            failed += run_case(case, service, chance, -(-options.histories // SIDE_BY_SIDE))
+        finally:
+            service.stop()
     sys.exit(min(failed, 1))
 
 
