@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gate.claims.counted_prompts import without_loops
 from gate.figures.paired_ratios import Pair, paired_ratios, prompt_of
@@ -79,6 +79,21 @@ def ratio_of(view: ReportView, arm: Arm, baseline: Arm, metric: str) -> RatioEst
         view.memo[key] = estimate_ratio(cells, share_spent(view))
     found: RatioEstimate | None = view.memo[key]
     return found
+
+
+class ComparedRatio(NamedTuple):
+    """The arm of a claim, its baseline and their ratio."""
+
+    arm: Arm
+    baseline: Arm
+    estimate: RatioEstimate
+
+
+def compared_ratio(view: ReportView, claim: Claim) -> ComparedRatio | None:
+    """What a claim compares, by its own metric; none without both arms, or without a paired row of them."""
+    both = compared_arms(view, claim)
+    estimate = ratio_of(view, *both, claim.metric) if both is not None else None
+    return ComparedRatio(*both, estimate) if both is not None and estimate is not None else None
 
 
 def share_spent(view: ReportView) -> float:

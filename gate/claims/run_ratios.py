@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from gate.claims.against_baseline import compared_arms, pairs_of, ratio_of
+from gate.claims.against_baseline import compared_arms, compared_ratio, pairs_of
 from gate.figures.pooling.over_machines import RunRatio, Setting
 from gate.figures.pooling.random_effects import Study
 from gate.rulebook.report_view import ReportView
@@ -54,13 +54,13 @@ def _clocks(view: ReportView, claim: Claim) -> str:
 
 def _study(view: ReportView, claim: Claim) -> tuple[Study | None, frozenset[str]]:
     """The estimate behind a claim, on the scale of logarithms, and what it is over."""
-    compared = compared_arms(view, claim)
-    estimate = ratio_of(view, *compared, claim.metric) if compared is not None else None
-    if compared is None or estimate is None or not estimate.bounded:
+    found = compared_ratio(view, claim)
+    if found is None or not found.estimate.bounded:
         return None, frozenset()
-    known = view.groups_of(compared[0].prompt_set)
-    digests = {row.sample: row.prompt_digest for row in compared[0].measurements}
-    pairs = pairs_of(view, *compared, claim.metric)
+    arm, baseline, estimate = found
+    known = view.groups_of(arm.prompt_set)
+    digests = {row.sample: row.prompt_digest for row in arm.measurements}
+    pairs = pairs_of(view, arm, baseline, claim.metric)
     texts = frozenset(known.get(pair.prompt) or digests.get(pair.prompt) or pair.group for pair in pairs)
     return Study(math.log(estimate.value), estimate.error, estimate.df), texts
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gate.claims.against_baseline import compared_arms, pairs_of, ratio_of
+from gate.claims.against_baseline import compared_arms, compared_ratio, pairs_of
 from gate.figures import trend
 from gate.figures.statistics.median import median
 from gate.figures.statistics.ratio_estimate import estimate_ratio, span
@@ -74,16 +74,16 @@ def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
 )
 def drift(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """The baseline's trend over the run is larger than the effect."""
-    both = compared_arms(view, claim)
-    effect = ratio_of(view, *both, claim.metric) if both is not None else None
-    factor = trend.drift(both[1], claim.metric) if both is not None else None
-    if both is None or effect is None or factor is None:
+    found = compared_ratio(view, claim)
+    factor = trend.drift(found.baseline, claim.metric) if found is not None else None
+    if found is None or factor is None:
         return
+    effect = found.estimate
     if abs(math.log(factor)) > abs(math.log(effect.value)):
         yield Finding(
-            f"{both[1].name}: its rate changes by a factor of {factor:.4g} over the run, more than the "
+            f"{found.baseline.name}: its rate changes by a factor of {factor:.4g} over the run, more than the "
             f"{effect.value:.4g}x claimed for {claim.arm}",
-            arm=both[1].name,
+            arm=found.baseline.name,
             field="decode_s",
             found=f"{factor:.4g}",
             allowed=f"within a factor of {math.exp(abs(math.log(effect.value))):.4g}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gate.claims.against_baseline import compared_arms, ratio_of, recorded_groups
+from gate.claims.against_baseline import compared_arms, compared_ratio, recorded_groups
 from gate.claims.counted_prompts import without_loops
 from gate.figures.paired_ratios import prompt_of, rows_by_key
 from gate.figures.rates import median_of
@@ -69,16 +69,16 @@ MIN_SPEEDUP_GROUPS = Threshold(
 )
 def groups(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Fewer than six groups."""
-    both = compared_arms(view, claim)
-    estimate = ratio_of(view, *both, claim.metric) if both is not None else None
-    if both is None or estimate is None or estimate.prompts < MIN_SPEEDUP_SAMPLES.value:  # that is told already
+    found = compared_ratio(view, claim)
+    if found is None or found.estimate.prompts < MIN_SPEEDUP_SAMPLES.value:  # that is told already
         return
+    estimate = found.estimate
     if estimate.groups < MIN_SPEEDUP_GROUPS.value:
-        named = len(set(recorded_groups(view, both[0]).values()))
+        named = len(set(recorded_groups(view, found.arm).values()))
         alike = f", {named} by name, as the plain model answers some alike" if named > estimate.groups else ""
         yield Finding(
             f"{claim.arm}: {number_of(estimate.prompts, 'distinct prompt')} of {number_of(estimate.groups, 'kind')}"
-            f"{alike}, beside {both[1].name}'s; a ratio needs {MIN_SPEEDUP_GROUPS.value} kinds",
+            f"{alike}, beside {found.baseline.name}'s; a ratio needs {MIN_SPEEDUP_GROUPS.value} kinds",
             arm=claim.arm,
             field="workload.prompts.group",
             found=str(estimate.groups),
@@ -180,14 +180,14 @@ MIN_PROCESSES = Threshold(
 )
 def processes(view: ReportView, claim: Claim) -> Iterator[Finding]:
     """Two processes."""
-    both = compared_arms(view, claim)
-    estimate = ratio_of(view, *both, claim.metric) if both is not None else None
-    if estimate is not None and 1 < estimate.processes < MIN_PROCESSES.value:
+    found = compared_ratio(view, claim)
+    ran = found.estimate.processes if found is not None else 0
+    if 1 < ran < MIN_PROCESSES.value:
         yield Finding(
-            f"{claim.arm}: {estimate.processes} processes, of which the next one cannot be told; a ratio needs "
+            f"{claim.arm}: {ran} processes, of which the next one cannot be told; a ratio needs "
             f"{MIN_PROCESSES.value}, or a single one",
             arm=claim.arm,
             field="plan.processes",
-            found=str(estimate.processes),
+            found=str(ran),
             allowed=f"1, or at least {MIN_PROCESSES.value}",
         )
