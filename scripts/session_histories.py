@@ -24,12 +24,11 @@ ENGINES = {
 }
 
 
-def service_of(case: str, model: str) -> SessionService:
+def service_of(case: str, model: str, device: DeviceThread) -> SessionService:
     """The engine of a case behind a service, sink 4 and window 64 where it is bounded."""
     restoration, drafter = ENGINES[case]
     engine = case.removesuffix("-bounded")
     named = served_settings(model, engine, restoration, None, "none", 4, 64, drafter, None, 4, "two_phase")
-    device = DeviceThread()
     return SessionService(device.run("load", load_engine(named)).served, Limits(), device)
 
 
@@ -87,11 +86,9 @@ def main() -> None:
     options = parser.parse_args()
     failed = 0
     for case in options.engines:
-        service, chance = service_of(case, options.model), random.Random(f"{options.seed} {case}")
-        try:
+        with DeviceThread() as device:
+            service, chance = service_of(case, options.model, device), random.Random(f"{options.seed} {case}")
             failed += run_case(case, service, chance, -(-options.histories // SIDE_BY_SIDE))
-        finally:
-            service.stop()
     sys.exit(min(failed, 1))
 
 

@@ -82,25 +82,24 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
     named = served_settings("k3-tiny", "incremental", "ablate", None, "none", 4, 64, None, None, 4, "two_phase")
-    device = DeviceThread()
     limits = Limits(sessions=options.sessions + options.clients + 8)
-    service = SessionService(device.run("load", load_engine(named)).served, limits, device)
     counts: dict[int, int] = {}
     wrong: list[str] = []
-    with serving(service, "127.0.0.1:0") as address:
-        each, until = options.sessions // options.clients, now() + options.seconds
-        threads = [
-            threading.Thread(target=talk, args=(address, seed, each, until, counts, wrong))
-            for seed in range(options.clients)
-        ]
-        threads.append(threading.Thread(target=kill, args=(address, options.kills)))
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        threading.Event().wait(3)
-        left = service.kv_bytes()
-    service.stop()
+    with DeviceThread() as device:
+        service = SessionService(device.run("load", load_engine(named)).served, limits, device)
+        with serving(service, "127.0.0.1:0") as address:
+            each, until = options.sessions // options.clients, now() + options.seconds
+            threads = [
+                threading.Thread(target=talk, args=(address, seed, each, until, counts, wrong))
+                for seed in range(options.clients)
+            ]
+            threads.append(threading.Thread(target=kill, args=(address, options.kills)))
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            threading.Event().wait(3)
+            left = service.kv_bytes()
     slowest, fastest = min(counts.values(), default=0), max(counts.values(), default=0)
     print(
         f"tokens {sum(counts.values())}, slowest client {slowest}, fastest {fastest}; "

@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 from harness.base.clock import now
 from harness.engines.remote.records import RefusedError
@@ -53,7 +53,7 @@ class Call(Generic[T]):
 
 
 class DeviceThread:
-    """The thread; `tick` is called in it about once every `tick_s`, between turns."""
+    """The thread; `tick` is called in it about once every `tick_s`, between turns. Left as a context, it is stopped."""
 
     def __init__(self, tick_s: float = 1.0) -> None:
         self.tick: Callable[[], None] = lambda: None
@@ -64,6 +64,12 @@ class DeviceThread:
         self._tick_s, self._ticked = tick_s, now()
         self._thread = threading.Thread(target=self._run, name="k3-device", daemon=True)
         self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.stop()
 
     def submit(self, lane: str, work: Iterator[T | None], most_waiting: int | None = None) -> Call[T]:
         """Hand in work.

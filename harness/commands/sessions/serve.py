@@ -78,8 +78,7 @@ def command(
     for number in (signal.SIGTERM, signal.SIGINT):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end)
-    device = DeviceThread()
-    try:
+    with DeviceThread() as device:
         say(f"loading {model}")
         engine_loaded = device.run("load", load_engine(named))
         service = SessionService(
@@ -91,8 +90,6 @@ def command(
             never = threading.Event()
             while True:
                 never.wait(LOOK_S)
-    finally:
-        device.stop()
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -107,8 +107,7 @@ def _of_own_server(named: ServedSettings) -> Report:
     from harness.remote.service import SessionService
     from harness.remote.smoke import run_smoke
 
-    device = DeviceThread()
-    try:
+    with DeviceThread() as device:
         say(f"loading {named.model}")
         engine = device.run("load", load_engine(named))
         loaded = engine.loaded
@@ -116,8 +115,6 @@ def _of_own_server(named: ServedSettings) -> Report:
             client = SessionClient(listening, deadline_s=DEADLINE_S)
             smoke = run_smoke(client, client.describe(), started=True)
             client.close()
-    finally:
-        device.stop()
     return Report(
         kind="runtime_smoke",
         report_id=stamped(f"smoke-{ENGINES[named.engine].name}"),

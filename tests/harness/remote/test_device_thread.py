@@ -95,6 +95,17 @@ def test_a_lane_takes_so_many_calls(device: DeviceThread) -> None:
     assert [list(call) for call in calls] == [[1], [1]]
 
 
+def test_a_thread_is_stopped_where_what_it_serves_cannot_be_loaded() -> None:
+    def load() -> Iterator[int]:
+        raise ValueError("damaged")
+        yield 1
+
+    with pytest.raises(ValueError, match="damaged"), DeviceThread() as device:
+        device.run("load", load())
+    with pytest.raises(RefusedError, match="shutting down"):
+        device.submit("a", iter([1]))
+
+
 def test_a_stopped_thread_refuses() -> None:
     device = DeviceThread()
     hold = threading.Event()
