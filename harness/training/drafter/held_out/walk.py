@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from harness.engines.acceptance import leading_matches
 from harness.engines.drafters.around.cautious import CautiousDraft
 from harness.engines.drafters.base import Draft, DraftCounters
 from harness.training.drafter.blocks import blocks_of
@@ -97,8 +98,7 @@ def walk(sequences: Sequence[Foreseen], sure: float | None) -> Walk:
         place, end = 0, len(sequence.labels)
         while place < end:
             proposed = draft.propose(0, min(width, end - place - 1)) if end - place > 1 else []
-            pairs = zip(proposed, sequence.labels[place], strict=False)
-            right = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+            right = leading_matches(proposed, sequence.labels[place])
             for position in range(len(proposed)):
                 drafted[position] += 1
                 accepted[position] += position < right
