@@ -26,7 +26,7 @@ from gate.render.sentences import sentences
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Example, Finding, Rule
 from harness.base.errors import EngineError
-from harness.engines.base import Block, DecodeLimit, Engine, Session, SessionCounts, SessionStats
+from harness.engines.base import Block, DecodeLimit, Engine, Held, Session, SessionCounts, SessionStats
 from harness.engines.spec import DrafterSpec, EngineSettings, RestorationSpec
 from harness.models.resolve import ResolvedModel
 from reports.drafters import DrafterEntry, DrafterKind
@@ -65,6 +65,7 @@ __all__ = [
     "Finding",
     "ForeignFormatError",
     "Headline",
+    "Held",
     "Imported",
     "Importer",
     "JudgedClaim",

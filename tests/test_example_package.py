@@ -7,10 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.harness.remote.server_process import line_of, server_process
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "tests" / "example_package"
@@ -39,12 +42,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def k3(*arguments: str | Path, site: Path | None = None) -> "subprocess.CompletedProcess[str]":
     """The command in a process of its own, with the package or without it."""
-    paths = [str(ROOT), *([str(site)] if site is not None else [])]
-    environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(paths)}
-    if site is not None:
-        environment["BIGRAM_WEIGHTS"] = str(site / "k3_example" / "weights")
     command = [sys.executable, "-m", "harness.cli", *map(str, arguments)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, env=environment(site), capture_output=True, text=True, check=False)
+
+
+def environment(site: Path | None) -> dict[str, str]:
+    """Of a process that has the package, or has it not."""
+    paths = [str(ROOT), *([str(site)] if site is not None else [])]
+    weights = {"BIGRAM_WEIGHTS": str(site / "k3_example" / "weights")} if site is not None else {}
+    return dict(os.environ) | {"PYTHONPATH": os.pathsep.join(paths)} | weights
 
 
 def judged(path: Path, site: Path | None = None) -> dict[str, dict[str, Any]]:
@@ -151,3 +157,96 @@ def test_a_file_of_its_format_is_imported_and_never_cited(site: Path, tmp_path: 
     (tmp_path / "t.txt").write_text(TIMINGS.replace("0.5", "soon"))
     (violation,) = judged(tmp_path / "t.txt", site)["t.txt"]["violations"]
     assert "line 2: no arm, tokens and seconds between tabs" in violation["message"]
+
+
+SERVED = {
+    "greedy": ("--engine", "greedy"),
+    "bigram": (
+        "--engine",
+        "fused",
+        "--block-size",
+        "4",
+        "--drafter",
+        "bigram",
+        "--drafter-model",
+        "${ENV:BIGRAM_WEIGHTS}",
+    ),
+}
+REMOTE = """
+name = "served"
+title = "An engine and a drafter of another package, each behind a server"
+kind = "code"
+model = "k3-tiny"
+samples = 1
+processes = 1
+max_new_tokens = 8
+ignore_turn_stop = true
+"""
+ARM = """
+[[arms]]
+name = "{name}"
+role = "{role}"
+label = "k3-example over the wire"
+engine = "remote"
+remote = {{ address = "{address}" }}
+"""
+
+
+@pytest.fixture(scope="module")
+def over_the_wire(site: Path) -> dict[str, Any]:
+    """A report of both, each served in a process that has the package and measured in one that has not."""
+    folder = site.parent / "wire"
+    folder.mkdir()
+    with ExitStack() as stack:
+        text = REMOTE
+        servers = {
+            name: stack.enter_context(
+                server_process("serve", *asked, "--json", "--address", "127.0.0.1:0", env=environment(site))
+            )
+            for name, asked in SERVED.items()
+        }
+        for name, server in servers.items():
+            address = json.loads(line_of(server))["address"]
+            text += ARM.format(name=name, role="peer" if name == "greedy" else "sut", address=address)
+        (folder / "served.toml").write_text(text)
+        done = k3("eval", "--preset", folder / "served.toml", "--out", folder / "served.json")
+    assert done.returncode in (0, 2), done.stderr
+    document: dict[str, Any] = json.loads((folder / "served.json").read_bytes())
+    return document
+
+
+def test_a_server_names_its_plugins_and_they_are_judged_as_in_process(
+    over_the_wire: dict[str, Any], site: Path, tmp_path: Path
+) -> None:
+    brought = {arm["name"]: arm["served_by"].get("plugins") for arm in over_the_wire["arms"] if arm.get("served_by")}
+    assert {
+        name: [(one["group"], one["name"], one["distribution"]) for one in found] for name, found in brought.items()
+    } == {
+        "greedy": [("engines", "greedy", "k3-example")],
+        "bigram": [("drafters", "bigram", "k3-example")],
+    }
+    assert all(re.fullmatch("sha256:[0-9a-f]{64}", one["code"]) for found in brought.values() for one in found)
+    assert over_the_wire["provenance"].get("plugins") is None
+    (tmp_path / "served.json").write_text(json.dumps(over_the_wire))
+    here, without = judged(tmp_path, site)["served.json"], judged(tmp_path)["served.json"]
+    assert codes(here) <= {"DIRTY_TREE"}
+    assert codes(without) - {"DIRTY_TREE"} == {"PLUGIN_ABSENT"}
+
+
+def test_a_server_that_does_not_name_its_plugins_shows_nothing(
+    over_the_wire: dict[str, Any], site: Path, tmp_path: Path
+) -> None:
+    arms = [
+        arm | ({"served_by": arm["served_by"] | {"plugins": None}} if arm.get("served_by") else {})
+        for arm in over_the_wire["arms"]
+    ]
+    named = [one for arm in over_the_wire["arms"] if arm.get("served_by") for one in arm["served_by"]["plugins"]]
+    of_the_client = over_the_wire["provenance"] | {"plugins": named}
+    for name, document in (("silent", over_the_wire), ("foreign", over_the_wire | {"provenance": of_the_client})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(document | {"arms": arms}))
+    here, without = judged(tmp_path, site), judged(tmp_path)
+    for name in ("silent.json", "foreign.json"):
+        (said,) = (one["message"] for one in here[name]["violations"] if one["code"] == "PLUGIN_UNIDENTIFIED")
+        assert "greedy: engine greedy is none that ships" in said
+        assert "bigram: drafter.name bigram is none that ships" in said
+        assert {"KIND_MISMATCH", "PLUGIN_ABSENT"} <= codes(without[name])

@@ -27,15 +27,18 @@ def _outside(code: str) -> bool:
 def unlike_stated(view: ReportView, hits: list[RuleHit]) -> list[RuleHit]:
     """Where the gate block and the reasons for withholding that a report states are not what this gate derives.
 
-    A report that needs a plug-in which is not here was judged by more than this gate knows, and is not compared.
+    A report that needs a plug-in which is here or was there alone, where it was judged, is not compared: one of the two
+    knew more. A client need not have the plug-ins of the server that it measures.
     What other reports show, what plug-ins find, and whether the preset ships is left out on both sides: it may have
     become known, the plug-in may be missing here, and a later K3 may ship another preset under that name.
     """
     stated = view.report.gate
     hits = [hit for hit in hits if not _outside(hit.rule.code)]
     rule = find_rule("CLAIM_NOT_REPRODUCIBLE")
-    absent = any(hit.rule.code == PLUGIN_ABSENT for hit in hits)
-    if stated is None or stated.rule_set != RULE_SET or rule is None or absent:
+    if stated is None or stated.rule_set != RULE_SET or rule is None:
+        return []
+    lacked_there = any(one.code == PLUGIN_ABSENT for one in stated.violations) and _names_plugins(view)
+    if lacked_there or any(hit.rule.code == PLUGIN_ABSENT for hit in hits):
         return []
     asserted = asserted_names(view.report)
     broken = [hit for hit in hits if hit.is_violation(asserted)]
@@ -57,6 +60,10 @@ def unlike_stated(view: ReportView, hits: list[RuleHit]) -> list[RuleHit]:
             shown = _shortly(stated_codes - codes), _shortly(codes - stated_codes)
             findings.append(_forged(f"claims.{claim.name}.withheld_by", *shown))
     return [RuleHit(rule, finding, names_of(view.report.claims)) for finding in findings]
+
+
+def _names_plugins(view: ReportView) -> bool:
+    return bool(view.plugins_of(None)) or any(view.plugins_of(arm) for arm in view.report.arms)
 
 
 def _shortly(names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from reports.restorations import RESTORATIONS, RestorationKind
 if TYPE_CHECKING:
     from reports.records.measurement import Arm, AuditedStream, Measurement, PromptSet
     from reports.records.plan import PromptRecord
-    from reports.records.provenance import ModelInfo
+    from reports.records.provenance import ModelInfo, PluginInfo
     from reports.report import Report
 
 
@@ -130,11 +130,16 @@ class ReportView:
             and _bounds(other) == wanted
         )
 
-    @cached_property
-    def plugin_engines(self) -> frozenset[str]:
-        """Names of the engines that plug-ins brought to the run, as provenance tells."""
-        plugins = self.report.provenance.plugins if self.report.provenance is not None else None
-        return frozenset(plugin.name for plugin in plugins or () if plugin.group == "engines")
+    def plugins_of(self, arm: Arm | None) -> tuple[PluginInfo, ...]:
+        """The plug-ins of the process that ran the arm, as the report tells: a server's own, else those of the run."""
+        teller = arm.served_by if arm is not None and arm.served_by is not None else self.report.provenance
+        return (teller.plugins if teller is not None else None) or ()
+
+    def engine_absent(self, arm: Arm) -> bool:
+        """The arm's engine is one that a plug-in brought to the run, and that is not installed here."""
+        if arm.engine in ENGINES:
+            return False
+        return any((plugin.group, plugin.name) == ("engines", arm.engine) for plugin in self.plugins_of(arm))
 
     @cached_property
     def untimed(self) -> bool:
@@ -214,8 +219,7 @@ def foreign_peer(view: ReportView, arm: Arm) -> bool:
 
     The loop of a plug-in that is not installed here is another's, too; PLUGIN_ABSENT withholds what is claimed of it.
     """
-    absent = arm.engine not in ENGINES and arm.engine in view.plugin_engines
-    return arm.role == "peer" and (absent or engine_of(arm).foreign)
+    return arm.role == "peer" and (view.engine_absent(arm) or engine_of(arm).foreign)
 
 
 def _bounds(arm: Arm) -> tuple[tuple[int, ...], int, int, str] | None:

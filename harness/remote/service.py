@@ -142,8 +142,8 @@ class SessionService:
                     self.close(name)
 
     def kv_bytes(self) -> int:
-        """Bytes that all sessions hold."""
-        return sum(session.stats.kv_bytes for session in list(self._sessions.values()) if session is not None)
+        """Bytes that all sessions hold, of an engine that counts them."""
+        return sum(session.stats.kv_bytes or 0 for session in list(self._sessions.values()) if session is not None)
 
     def stop(self) -> None:
         """End the device thread; what waits is refused."""

@@ -8,13 +8,13 @@ from contextlib import closing, contextmanager, nullcontext
 
 from harness.base.clock import Stopwatch, now
 from harness.base.errors import EngineError
-from harness.engines.base import AppendingEngine, Block, DecodeLimit, Session, SessionStats
+from harness.engines.base import AppendingEngine, Block, DecodeLimit, Session, SessionCounts
 from harness.engines.remote.records import Appended, Done, Frame, RefusedError, SessionInfo, Stop, Truncated
 from harness.remote.determinism import SeenTokens
 from harness.remote.history import History
 
 READ, DECODE = "read", "decode"
-EMPTY = SessionStats(0, 0, 0.0, 0.0, 0, ())
+EMPTY = SessionCounts(0, 0, 0.0, 0.0, 0, ())
 
 
 class ServedSession:
@@ -37,7 +37,7 @@ class ServedSession:
         self._under_way = False
 
     @property
-    def stats(self) -> SessionStats:
+    def stats(self) -> SessionCounts:
         """What the engine counted so far."""
         return EMPTY if self._session is None else self._engine.stats(self._session)
 

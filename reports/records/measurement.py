@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from reports.records.constants import LEAST_PAUSE_S
-from reports.records.provenance import Package
+from reports.records.provenance import Package, PluginInfo
 from reports.records.record import Bytes, Count, Digest, Fraction, Name, Record, Seconds, TokenId
 from reports.restorations import RestorationMode
 
@@ -100,6 +100,9 @@ class ServedBy(Record):
     protocol: Name
     device: Name | None = None
     packages: tuple[Package, ...] = ()
+    plugins: tuple[PluginInfo, ...] | None = Field(
+        None, description="Of other packages: its engine and drafter; none where both ship"
+    )
     token_ids: Literal["told", "read_back"] | None = Field(
         None, description="read_back: the server sends text alone, which the verifier's tokenizer read"
     )

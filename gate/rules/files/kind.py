@@ -38,6 +38,6 @@ def kind_mismatch(view: ReportView) -> Iterator[Finding]:
         message = f"kind: a report of kind {report.kind} without what such a run measures, or with another run's rows"
         yield Finding(message, field="kind", found=report.kind, allowed="the rows of that kind")
     for arm in report.arms if not view.imported else ():
-        if arm.engine not in ENGINES and arm.engine not in view.plugin_engines:  # of those, PLUGIN_ABSENT tells
+        if arm.engine not in ENGINES and not view.engine_absent(arm):  # of those, PLUGIN_ABSENT tells
             message = f"{arm.name}: engine {arm.engine} is unknown; K3 has {', '.join(sorted(ENGINES))}"
             yield Finding(message, arm.name, None, "engine", arm.engine, ", ".join(sorted(ENGINES)))

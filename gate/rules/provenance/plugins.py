@@ -16,7 +16,7 @@ from reports.plugins.entry_points import installed, is_plugin_id
 from reports.records.constants import SHIPPED_FORMS
 
 if TYPE_CHECKING:
-    from reports.records.provenance import PluginInfo
+    from reports.records.measurement import Arm
 
 PLUGIN_ABSENT = "PLUGIN_ABSENT"
 """Code of the rule whose finding depends on what is installed where a report is judged."""
@@ -41,13 +41,12 @@ def plugin_unidentified(view: ReportView) -> Iterator[Finding]:
     """An engine, a drafter or a form of prompts is of another package, and of which is not recorded."""
     if view.imported:
         return
-    names = {(plugin.group, plugin.name) for plugin in _plugins(view) if plugin.code is not None}
-    drafting = any(group == "drafters" for group, _ in names)
     for arm in view.report.arms:
+        names = _identified(view, arm)
         known = arm.engine in ENGINES and arm.engine not in SHIPPED_ENGINES  # what nobody knows, KIND_MISMATCH tells
         if known and ("engines", arm.engine) not in names:
             yield _unidentified(arm.name, "engine", arm.engine)
-        if arm.drafter is not None and not drafting:
+        if arm.drafter is not None and not any(group == "drafters" for group, _ in names):
             name, runtime = arm.drafter.name.removeprefix(SHUFFLED), arm.drafter.runtime
             if name not in {one.name for one in SHIPPED_DRAFTERS}:
                 if drafter_named(name) is not None:  # else PLUGIN_ABSENT tells
@@ -55,7 +54,7 @@ def plugin_unidentified(view: ReportView) -> Iterator[Finding]:
             elif runtime is not None and runtime not in {one.runtime for one in SHIPPED_DRAFTERS if one.name == name}:
                 yield _unidentified(arm.name, "drafter.runtime", runtime)
     form = view.report.workload.form if view.report.workload is not None else None
-    if form is not None and form not in SHIPPED_FORMS and ("workloads", form) not in names:
+    if form is not None and form not in SHIPPED_FORMS and ("workloads", form) not in _identified(view, None):
         yield _unidentified(None, "workload.form", form)
 
 
@@ -78,16 +77,16 @@ def plugin_absent(view: ReportView) -> Iterator[Finding]:
     name = report.imported.importer if report.imported is not None else ""
     if is_plugin_id(name) and not installed("importers", name):
         yield _absent(None, "imported.importer", f"importer {name}", "importers")
-    named = {(plugin.group, plugin.name) for plugin in _plugins(view)}
     for arm in report.arms if not view.imported else ():
-        if arm.engine not in ENGINES and ("engines", arm.engine) in named:
+        if view.engine_absent(arm):
             yield _absent(arm.name, "engine", f"engine {arm.engine}", "engines", ENGINES.problem(arm.engine))
         if arm.drafter is not None and drafter_named(arm.drafter.name) is None:
             yield _absent(arm.name, "drafter.name", f"drafter {arm.drafter.name}", "drafters")
 
 
-def _plugins(view: ReportView) -> tuple[PluginInfo, ...]:
-    return (view.report.provenance.plugins or ()) if view.report.provenance is not None else ()
+def _identified(view: ReportView, arm: Arm | None) -> set[tuple[str, str]]:
+    """Group and name of the plug-ins whose code is told, of the process that ran the arm."""
+    return {(plugin.group, plugin.name) for plugin in view.plugins_of(arm) if plugin.code is not None}
 
 
 def _unidentified(arm: str | None, field: str, found: str) -> Finding:

@@ -184,4 +184,5 @@ def load_engine(named: ServedSettings) -> Iterator[LoadedEngine]:
     if not isinstance(engine, AppendingEngine):
         raise UsageError(f"--engine {named.engine}: it lacks what sessions need (append, held); use {OFFERED}")
     vocabulary = loaded.verifier.architecture.vocab
-    yield LoadedEngine(Served(engine, describe_engine(engine, loaded.models, loaded.device, vocabulary)), loaded)
+    told = describe_engine(engine, loaded.models, loaded.device, vocabulary, named.plugins())
+    yield LoadedEngine(Served(engine, told), loaded)

@@ -154,6 +154,7 @@ def _of_address(there: RemoteSpec) -> Report:
             host=read_host(),
             packages=described.packages,
             models=described.models,
+            plugins=described.plugins or None,
             device=described.device,
         ),
         runtime_smoke=smoke,

@@ -1,18 +1,23 @@
 """What a server tells of itself: what a report's provenance needs, in the records of a report."""
 
 import json
+from collections.abc import Sequence
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
-from harness.base.provenance import read_packages
+from harness.base.provenance import plugin_info, read_packages
 from harness.engines.base import Engine
 from harness.engines.remote import sessions_pb2 as wire
 from harness.engines.remote.messages import fill, told
 from harness.engines.remote.records import RefusedError
+from reports.plugins.entry_points import Plugin
 from reports.records.measurement import DrafterInfo, Restoration
-from reports.records.provenance import ModelInfo, Package
+from reports.records.provenance import ModelInfo, Package, PluginInfo
 from reports.records.record import Name, Record
 from reports.untrusted.faults import describe_invalid
+
+MOST_TOLD = 64
+"""Models, packages or plug-ins that a server may name: what it tells stands in reports."""
 
 
 class Described(Record):
@@ -22,21 +27,25 @@ class Described(Record):
     decode_loop: Name | None = None
     restoration: Restoration | None = None
     drafter: DrafterInfo | None = None
-    models: tuple[ModelInfo, ...] = ()
-    packages: tuple[Package, ...] = ()
+    models: tuple[ModelInfo, ...] = Field((), max_length=MOST_TOLD)
+    packages: tuple[Package, ...] = Field((), max_length=MOST_TOLD)
+    plugins: tuple[PluginInfo, ...] = Field((), max_length=MOST_TOLD)
     device: Name | None = None
     vocabulary: int
 
 
-def describe_engine(engine: Engine, models: tuple[ModelInfo, ...], device: str, vocabulary: int) -> Described:
-    """The description of a loaded engine."""
+def describe_engine(
+    engine: Engine, models: tuple[ModelInfo, ...], device: str, vocabulary: int, plugins: Sequence[Plugin] = ()
+) -> Described:
+    """The description of a loaded engine; `plugins` are those that it and its drafter come from."""
     return Described(
         engine=engine.kind.name,
         decode_loop=engine.kind.decode_loop,
         restoration=engine.restoration,
         drafter=engine.drafter,
         models=models,
-        packages=read_packages(),
+        packages=read_packages(plugins),
+        plugins=tuple(map(plugin_info, plugins)),
         device=device,
         vocabulary=vocabulary,
     )
@@ -59,6 +68,8 @@ def to_wire(described: Described, limits: wire.Limits) -> wire.DescribeResponse:
         fill(message.models.add(), model)
     for package in described.packages:
         fill(message.packages.add(), package)
+    for plugin in described.plugins:
+        fill(message.plugins.add(), plugin)
     return message
 
 
@@ -78,6 +89,7 @@ def from_wire(message: wire.DescribeResponse) -> Described:
         "drafter": told(message.drafter) if message.HasField("drafter") else None,
         "models": told(message.models),
         "packages": told(message.packages),
+        "plugins": told(message.plugins),
         "device": message.device or None,
         "vocabulary": message.vocabulary,
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from harness.base.clock import now
 from harness.base.errors import EngineError
-from harness.engines.base import Block, DecodeLimit, LoadedVerifier, Session, SessionStats
+from harness.engines.base import Block, DecodeLimit, LoadedVerifier, Session, SessionCounts
 from harness.engines.remote.client import SessionClient
 from harness.engines.remote.credentials import credentials_of
 from harness.engines.remote.description import Described
@@ -26,7 +26,7 @@ class RemoteSession:
 
     name: str
     first_token: int
-    stats: SessionStats
+    stats: SessionCounts
     prefill_s: float
     decode_s: float = 0.0
 
@@ -70,8 +70,10 @@ class RemoteEngine:
 
     @property
     def served_by(self) -> ServedBy:
-        """Device and packages, as the server tells."""
-        return ServedBy(protocol=PROTOCOL, device=self._told.device, packages=self._told.packages)
+        """Device, packages and plug-ins, as the server tells."""
+        told = self._told
+        plugins = told.plugins or None
+        return ServedBy(protocol=PROTOCOL, device=told.device, packages=told.packages, plugins=plugins)
 
     def prefill(self, tokens: Sequence[int]) -> RemoteSession:
         """A new session with the prompt in it. It ends when the first token has come.
@@ -133,7 +135,7 @@ class RemoteEngine:
         except RefusedError as error:
             raise EngineError(f"remote.address {self._address}: {error} ({error.status})") from error
 
-    def stats(self, session: Session) -> SessionStats:
+    def stats(self, session: Session) -> SessionCounts:
         """What the server counted, and what messages took."""
         own = _own(session)
         return replace(own.stats, round_trip=RoundTrip(prefill_s=own.prefill_s, decode_s=own.decode_s))

@@ -9,7 +9,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.message import Message
 
 from harness.engines import base
-from harness.engines.base import SessionStats
+from harness.engines.base import SessionCounts
 from harness.engines.remote import sessions_pb2 as wire
 from harness.engines.remote.records import Appended, Done, Frame, RefusedError, SessionInfo, Stop, Truncated
 from reports.records.record import Record
@@ -44,8 +44,8 @@ def check(message: Message) -> None:
                 raise RefusedError("UNKNOWN", f"the server told {field.name} {one:g}; 0 to {most:g} can be")
 
 
-def counted(stats: SessionStats) -> wire.Counted:
-    """What an engine counted."""
+def counted(stats: SessionCounts) -> wire.Counted:
+    """What an engine counted; what it does not count is left out."""
     return wire.Counted(
         restored_positions=stats.restored_positions,
         evicted_positions=stats.evicted_positions,
@@ -53,21 +53,27 @@ def counted(stats: SessionStats) -> wire.Counted:
         aux_seconds=stats.aux_s,
         kv_bytes=stats.kv_bytes,
         drafter_bytes=stats.drafter_bytes,
-        fallbacks=stats.fallbacks,
+        fallbacks=stats.fallbacks or (),
+        fallback_count=len(stats.fallbacks) if stats.fallbacks is not None else None,
     )
 
 
-def stats_of(message: wire.Counted) -> SessionStats:
+def stats_of(message: wire.Counted) -> SessionCounts:
     """The same, back."""
-    return SessionStats(
-        restored_positions=message.restored_positions,
-        evicted_positions=message.evicted_positions,
+    return SessionCounts(
+        restored_positions=_given(message, "restored_positions"),
+        evicted_positions=_given(message, "evicted_positions"),
         restoration_s=message.restoration_seconds,
         aux_s=message.aux_seconds,
-        kv_bytes=message.kv_bytes,
-        fallbacks=tuple(message.fallbacks),
+        kv_bytes=_given(message, "kv_bytes"),
+        fallbacks=tuple(message.fallbacks) if message.HasField("fallback_count") else None,
         drafter_bytes=message.drafter_bytes,
     )
+
+
+def _given(message: Message, field: str) -> int | None:
+    """A count; None where it was left out."""
+    return int(getattr(message, field)) if message.HasField(field) else None
 
 
 def appended(done: Appended) -> wire.AppendTokensResponse:
@@ -87,8 +93,8 @@ def appended_of(message: wire.AppendTokensResponse) -> Appended:
         RefusedError: as `check`.
     """
     check(message)
-    following = message.next_token if message.HasField("next_token") else None
-    return Appended(message.history_length, message.prefill_seconds, stats_of(message.counted), following)
+    counts, following = stats_of(message.counted), _given(message, "next_token")
+    return Appended(message.history_length, message.prefill_seconds, counts, following)
 
 
 def frame(one: Frame) -> wire.GenerateFrame:
@@ -183,7 +189,7 @@ def info_of(message: wire.GetSessionInfoResponse) -> SessionInfo:
     return SessionInfo(
         history_length=message.history_length,
         next_position=message.next_position,
-        kv_bytes=message.kv_bytes,
+        kv_bytes=_given(message, "kv_bytes"),
         digest=message.history_digest,
         last_stop=_STOP_NAMES.get(message.last_stop_reason) if message.HasField("last_stop_reason") else None,
         label=message.label,

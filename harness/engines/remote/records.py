@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from harness.base.errors import CannotRunError
-from harness.engines.base import Block, SessionStats
+from harness.engines.base import Block, SessionCounts
 
 Status = Literal[
     "OK",
@@ -60,7 +60,7 @@ class Appended:
 
     history_length: int
     prefill_s: float
-    stats: SessionStats
+    stats: SessionCounts
     next_token: int | None
 
 
@@ -84,7 +84,7 @@ class Done:
     prefill_s: float
     decode_s: float
     total_s: float
-    stats: SessionStats
+    stats: SessionCounts
 
 
 Frame = Truncated | Block | Done
@@ -96,7 +96,7 @@ class SessionInfo:
 
     history_length: int
     next_position: int
-    kv_bytes: int
+    kv_bytes: int | None
     digest: str
     last_stop: Stop | None
     label: str

@@ -332,7 +332,7 @@ Global___Done: _TypeAlias = Done  # noqa: Y015
 
 @_typing.final
 class Counted(_message.Message):
-    """What the engine counted since the session began; bytes are those held now."""
+    """What the engine counted since the session began; bytes are those held now. What it does not count is left out."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -343,30 +343,49 @@ class Counted(_message.Message):
     KV_BYTES_FIELD_NUMBER: _builtins.int
     DRAFTER_BYTES_FIELD_NUMBER: _builtins.int
     FALLBACKS_FIELD_NUMBER: _builtins.int
+    FALLBACK_COUNT_FIELD_NUMBER: _builtins.int
     restored_positions: _builtins.int
     evicted_positions: _builtins.int
     restoration_seconds: _builtins.float
     aux_seconds: _builtins.float
     kv_bytes: _builtins.int
     drafter_bytes: _builtins.int
+    fallback_count: _builtins.int
+    """Left out by an engine that does not count its fallbacks; else how many there were."""
     @_builtins.property
     def fallbacks(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
         self,
         *,
-        restored_positions: _builtins.int = ...,
-        evicted_positions: _builtins.int = ...,
+        restored_positions: _builtins.int | None = ...,
+        evicted_positions: _builtins.int | None = ...,
         restoration_seconds: _builtins.float = ...,
         aux_seconds: _builtins.float = ...,
-        kv_bytes: _builtins.int = ...,
+        kv_bytes: _builtins.int | None = ...,
         drafter_bytes: _builtins.int = ...,
         fallbacks: _abc.Iterable[_builtins.str] | None = ...,
+        fallback_count: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_evicted_positions", b"_evicted_positions", "_fallback_count", b"_fallback_count", "_kv_bytes", b"_kv_bytes", "_restored_positions", b"_restored_positions", "evicted_positions", b"evicted_positions", "fallback_count", b"fallback_count", "kv_bytes", b"kv_bytes", "restored_positions", b"restored_positions"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["aux_seconds", b"aux_seconds", "drafter_bytes", b"drafter_bytes", "evicted_positions", b"evicted_positions", "fallbacks", b"fallbacks", "kv_bytes", b"kv_bytes", "restoration_seconds", b"restoration_seconds", "restored_positions", b"restored_positions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_evicted_positions", b"_evicted_positions", "_fallback_count", b"_fallback_count", "_kv_bytes", b"_kv_bytes", "_restored_positions", b"_restored_positions", "aux_seconds", b"aux_seconds", "drafter_bytes", b"drafter_bytes", "evicted_positions", b"evicted_positions", "fallback_count", b"fallback_count", "fallbacks", b"fallbacks", "kv_bytes", b"kv_bytes", "restoration_seconds", b"restoration_seconds", "restored_positions", b"restored_positions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__evicted_positions: _TypeAlias = _typing.Literal["evicted_positions"]  # noqa: Y015
+    _WhichOneofArgType__evicted_positions: _TypeAlias = _typing.Literal["_evicted_positions", b"_evicted_positions"]  # noqa: Y015
+    _WhichOneofReturnType__fallback_count: _TypeAlias = _typing.Literal["fallback_count"]  # noqa: Y015
+    _WhichOneofArgType__fallback_count: _TypeAlias = _typing.Literal["_fallback_count", b"_fallback_count"]  # noqa: Y015
+    _WhichOneofReturnType__kv_bytes: _TypeAlias = _typing.Literal["kv_bytes"]  # noqa: Y015
+    _WhichOneofArgType__kv_bytes: _TypeAlias = _typing.Literal["_kv_bytes", b"_kv_bytes"]  # noqa: Y015
+    _WhichOneofReturnType__restored_positions: _TypeAlias = _typing.Literal["restored_positions"]  # noqa: Y015
+    _WhichOneofArgType__restored_positions: _TypeAlias = _typing.Literal["_restored_positions", b"_restored_positions"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__evicted_positions) -> _WhichOneofReturnType__evicted_positions | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__fallback_count) -> _WhichOneofReturnType__fallback_count | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__kv_bytes) -> _WhichOneofReturnType__kv_bytes | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__restored_positions) -> _WhichOneofReturnType__restored_positions | None: ...
 
 Global___Counted: _TypeAlias = Counted  # noqa: Y015
 
@@ -437,6 +456,7 @@ class GetSessionInfoResponse(_message.Message):
     next_position: _builtins.int
     """Of the cache: it may be one short of the history after a generation, whose last token is read when it goes on."""
     kv_bytes: _builtins.int
+    """Left out by an engine that does not count it."""
     history_digest: _builtins.str
     """SHA-256 over the history, four bytes an id, little-endian, in hex."""
     last_stop_reason: Global___StopReason.ValueType
@@ -447,17 +467,22 @@ class GetSessionInfoResponse(_message.Message):
         *,
         history_length: _builtins.int = ...,
         next_position: _builtins.int = ...,
-        kv_bytes: _builtins.int = ...,
+        kv_bytes: _builtins.int | None = ...,
         history_digest: _builtins.str = ...,
         last_stop_reason: Global___StopReason.ValueType | None = ...,
         label: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_last_stop_reason", b"_last_stop_reason", "last_stop_reason", b"last_stop_reason"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_kv_bytes", b"_kv_bytes", "_last_stop_reason", b"_last_stop_reason", "kv_bytes", b"kv_bytes", "last_stop_reason", b"last_stop_reason"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_last_stop_reason", b"_last_stop_reason", "history_digest", b"history_digest", "history_length", b"history_length", "kv_bytes", b"kv_bytes", "label", b"label", "last_stop_reason", b"last_stop_reason", "next_position", b"next_position"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_kv_bytes", b"_kv_bytes", "_last_stop_reason", b"_last_stop_reason", "history_digest", b"history_digest", "history_length", b"history_length", "kv_bytes", b"kv_bytes", "label", b"label", "last_stop_reason", b"last_stop_reason", "next_position", b"next_position"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__kv_bytes: _TypeAlias = _typing.Literal["kv_bytes"]  # noqa: Y015
+    _WhichOneofArgType__kv_bytes: _TypeAlias = _typing.Literal["_kv_bytes", b"_kv_bytes"]  # noqa: Y015
     _WhichOneofReturnType__last_stop_reason: _TypeAlias = _typing.Literal["last_stop_reason"]  # noqa: Y015
     _WhichOneofArgType__last_stop_reason: _TypeAlias = _typing.Literal["_last_stop_reason", b"_last_stop_reason"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__kv_bytes) -> _WhichOneofReturnType__kv_bytes | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__last_stop_reason) -> _WhichOneofReturnType__last_stop_reason | None: ...
 
 Global___GetSessionInfoResponse: _TypeAlias = GetSessionInfoResponse  # noqa: Y015
@@ -492,6 +517,7 @@ class DescribeResponse(_message.Message):
     DEVICE_FIELD_NUMBER: _builtins.int
     VOCABULARY_FIELD_NUMBER: _builtins.int
     LIMITS_FIELD_NUMBER: _builtins.int
+    PLUGINS_FIELD_NUMBER: _builtins.int
     engine: _builtins.str
     decode_loop: _builtins.str
     device: _builtins.str
@@ -506,6 +532,10 @@ class DescribeResponse(_message.Message):
     def packages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Package]: ...
     @_builtins.property
     def limits(self) -> Global___Limits: ...
+    @_builtins.property
+    def plugins(self) -> _containers.RepeatedCompositeFieldContainer[Global___Plugin]:
+        """Of other packages: the engine and the drafter, where they do not ship with the server."""
+
     def __init__(
         self,
         *,
@@ -518,10 +548,11 @@ class DescribeResponse(_message.Message):
         device: _builtins.str = ...,
         vocabulary: _builtins.int = ...,
         limits: Global___Limits | None = ...,
+        plugins: _abc.Iterable[Global___Plugin] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_decode_loop", b"_decode_loop", "_engine", b"_engine", "decode_loop", b"decode_loop", "drafter", b"drafter", "engine", b"engine", "limits", b"limits", "restoration", b"restoration"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_decode_loop", b"_decode_loop", "_engine", b"_engine", "decode_loop", b"decode_loop", "device", b"device", "drafter", b"drafter", "engine", b"engine", "limits", b"limits", "models", b"models", "packages", b"packages", "restoration", b"restoration", "vocabulary", b"vocabulary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_decode_loop", b"_decode_loop", "_engine", b"_engine", "decode_loop", b"decode_loop", "device", b"device", "drafter", b"drafter", "engine", b"engine", "limits", b"limits", "models", b"models", "packages", b"packages", "plugins", b"plugins", "restoration", b"restoration", "vocabulary", b"vocabulary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__decode_loop: _TypeAlias = _typing.Literal["decode_loop"]  # noqa: Y015
     _WhichOneofArgType__decode_loop: _TypeAlias = _typing.Literal["_decode_loop", b"_decode_loop"]  # noqa: Y015
@@ -767,6 +798,41 @@ class Package(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Package: _TypeAlias = Package  # noqa: Y015
+
+@_typing.final
+class Plugin(_message.Message):
+    """A package that brings an engine or a drafter. `code` is a digest of every file of it, weights included."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GROUP_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    DISTRIBUTION_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    group: _builtins.str
+    name: _builtins.str
+    distribution: _builtins.str
+    version: _builtins.str
+    code: _builtins.str
+    def __init__(
+        self,
+        *,
+        group: _builtins.str = ...,
+        name: _builtins.str = ...,
+        distribution: _builtins.str = ...,
+        version: _builtins.str = ...,
+        code: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "distribution", b"distribution", "group", b"group", "name", b"name", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__code: _TypeAlias = _typing.Literal["code"]  # noqa: Y015
+    _WhichOneofArgType__code: _TypeAlias = _typing.Literal["_code", b"_code"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__code) -> _WhichOneofReturnType__code | None: ...
+
+Global___Plugin: _TypeAlias = Plugin  # noqa: Y015
 
 @_typing.final
 class Limits(_message.Message):

@@ -15,9 +15,12 @@ from k3_example.entries import ENGINE
 class GreedySession:
     caches: list[Any]
     first_token: int
+    read: int
 
 
 class GreedyEngine:
+    """With `append` and `held` its sessions go on, so that `k3 serve` takes it, too."""
+
     kind = ENGINE.kind
     restoration = k3.Restoration(mode="none")
     drafter: k3.DrafterInfo | None = None
@@ -29,7 +32,16 @@ class GreedyEngine:
         caches = make_prompt_cache(self._model)
         for start in range(0, len(tokens), self._chunk):
             token = self._next(tokens[start : start + self._chunk], caches)
-        return GreedySession(caches, token)
+        return GreedySession(caches, token, len(tokens))
+
+    def append(self, session: GreedySession, tokens: Sequence[int]) -> None:
+        for start in range(0, len(tokens), self._chunk):
+            part = tokens[start : start + self._chunk]
+            session.first_token = self._next(part, session.caches)
+            session.read += len(part)
+
+    def held(self, session: GreedySession) -> k3.Held:
+        return k3.Held(session.read, dropped=0)
 
     def decode(self, session: GreedySession, limit: k3.DecodeLimit) -> Iterator[k3.Block]:
         token = session.first_token
@@ -37,6 +49,7 @@ class GreedyEngine:
             if token in limit.stop_tokens:
                 return
             token = self._next([token], session.caches)
+            session.read += 1
             yield k3.Block((token,))
 
     def stats(self, session: GreedySession) -> k3.SessionCounts:

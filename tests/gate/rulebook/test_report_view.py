@@ -14,7 +14,7 @@ from gate.rulebook.report_view import (
 )
 from reports.drafters import DrafterKind
 from reports.engines import ENGINES, EngineKind
-from reports.records.measurement import DrafterInfo, Restoration
+from reports.records.measurement import DrafterInfo, Restoration, ServedBy
 from reports.records.provenance import PluginInfo
 from tests.gate.figures.rows import DIGESTS, arm, row
 from tests.gate.honest import Setup, measured_niah
@@ -40,6 +40,10 @@ def test_an_engine_that_is_unknown_is_what_its_arm_says() -> None:
     brought = NIAH.replace(provenance=NIAH.provenance.replace(plugins=(plugin,)))
     assert foreign_peer(ReportView(brought), peer)
     assert not foreign_peer(ReportView(brought), said)
+    served = peer.replace(served_by=ServedBy(protocol="k3.sessions.v1"))
+    assert not foreign_peer(ReportView(brought), served), "what the client has is not what the server runs"
+    told = peer.replace(served_by=ServedBy(protocol="k3.sessions.v1", plugins=(plugin,)))
+    assert foreign_peer(ReportView(NIAH), told)
     silent = arm().replace(engine="fused-and-so-on")
     assert engine_of(silent) == EngineKind("fused-and-so-on", "")
     assert not drafts(silent)

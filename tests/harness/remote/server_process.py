@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,10 +11,12 @@ K3 = ("-m", "harness.cli")
 
 
 @contextmanager
-def server_process(*arguments: str, program: Sequence[str] = K3) -> Iterator["subprocess.Popen[str]"]:
+def server_process(
+    *arguments: str, program: Sequence[str] = K3, env: Mapping[str, str] | None = None
+) -> Iterator["subprocess.Popen[str]"]:
     """`k3`, or another program, with these arguments; it has not said anything yet."""
-    command = [sys.executable, *program, *arguments]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    command, pipe = [sys.executable, *program, *arguments], subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=env) as server:
         try:
             yield server
         finally:
