@@ -2,54 +2,21 @@
 
 MLX wants a graph built and evaluated in one thread. Work comes as iterators; each step of one is a turn (a chunk read,
 a block decoded). Every session has a lane of its own: the calls in it run one after another, and the lanes take turns
-in a circle.
+in a circle. The lane of a call whose results nobody reads is out of it until somebody does.
 """
 
-import queue
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from typing import Generic, Self, TypeVar
+from typing import Self, TypeVar
 
 from harness.base.clock import now
 from harness.engines.remote.records import RefusedError
+from harness.remote.call import UNREAD, Call
 
 T = TypeVar("T")
 CLOSED = RefusedError("UNAVAILABLE", "the server is shutting down")
-CANCELLED = RefusedError("CANCELLED", "the call was cancelled")
-
-
-class Call(Generic[T]):
-    """Work that was handed in. Iterate for what it yields, None left out; what it raises comes out there."""
-
-    def __init__(self, lane: str, work: Iterator[T | None]) -> None:
-        self.lane, self.work = lane, work
-        self.cancelled = threading.Event()
-        self._results: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
-
-    def cancel(self) -> None:
-        """Take no further turn; what the work did so far stands."""
-        self.cancelled.set()
-
-    def put(self, item: T) -> None:
-        """A result."""
-        self._results.put((item, None))
-
-    def end(self, error: BaseException | None = None) -> None:
-        """No result follows."""
-        self._results.put((None, error or StopIteration()))
-
-    def __iter__(self) -> Iterator[T]:
-        while True:
-            item, error = self._results.get()
-            if isinstance(error, StopIteration):
-                return
-            if error is not None:
-                raise error
-            assert item is not None
-            yield item
 
 
 class DeviceThread:
@@ -59,6 +26,7 @@ class DeviceThread:
         self.tick: Callable[[], None] = lambda: None
         self._lanes: dict[str, deque[Call[object]]] = {}
         self._circle: deque[str] = deque()
+        self._unread: dict[str, float] = {}
         self._changed = threading.Condition()
         self._closed = False
         self._tick_s, self._ticked = tick_s, now()
@@ -77,7 +45,7 @@ class DeviceThread:
         Raises:
             RefusedError: the lane has `most_waiting` calls already, or the thread was stopped.
         """
-        call: Call[T] = Call(lane, work)
+        call: Call[T] = Call(lane, work, self._go_on)
         with self._changed:
             if self._closed:
                 raise CLOSED
@@ -105,8 +73,17 @@ class DeviceThread:
     def cancel(self, lane: str) -> None:
         """Cancel all calls of a lane."""
         with self._changed:
-            for call in self._lanes.get(lane, ()):
-                call.cancel()
+            calls = list(self._lanes.get(lane, ()))
+        for call in calls:
+            call.cancel()
+
+    def end_unread(self, least: float) -> None:
+        """Cancel calls whose results have been left unread since `least`."""
+        with self._changed:
+            calls = [self._lanes[lane][0] for lane, since in self._unread.items() if since <= least]
+        for call in calls:
+            call.cancel(UNREAD)
+            call.on_unread()
 
     def stop(self) -> None:
         """Let the present turn end, refuse what waits, and end the thread."""
@@ -118,18 +95,28 @@ class DeviceThread:
     def _run(self) -> None:
         try:
             while (call := self._next()) is not None:
-                ended = _take_turn(call)
+                ended = call.step()
                 with self._changed:
                     lane = self._lanes[call.lane]
                     if ended:
                         lane.popleft()
-                    if lane:
-                        self._circle.append(call.lane)
-                    else:
+                    if not lane:
                         del self._lanes[call.lane]
+                    elif lane[0].full:
+                        self._unread[call.lane] = now()
+                    else:
+                        self._circle.append(call.lane)
         finally:
             self._refuse_all()
             _release_streams()
+
+    def _go_on(self, call: Call[T]) -> None:
+        """Put a lane back into the circle whose first call was read or left."""
+        with self._changed:
+            if call.lane in self._unread and self._lanes[call.lane][0] is call:
+                del self._unread[call.lane]
+                self._circle.append(call.lane)
+                self._changed.notify()
 
     def _refuse_all(self) -> None:
         """However the thread ends, nobody waits for it any longer."""
@@ -137,8 +124,7 @@ class DeviceThread:
             self._closed = True
             waiting = [call for lane in self._lanes.values() for call in lane]
         for call in waiting:
-            _leave(call)
-            call.end(CLOSED)
+            call.leave(CLOSED)
 
     def _next(self) -> Call[object] | None:
         """The call whose turn it is; None when the thread is to end."""
@@ -152,33 +138,6 @@ class DeviceThread:
                 if self._circle:
                     return self._lanes[self._circle.popleft()][0]
                 self._changed.wait(self._tick_s)
-
-
-def _take_turn(call: Call[object]) -> bool:
-    """One step of a call; whether it has ended."""
-    if call.cancelled.is_set():
-        _leave(call)
-        call.end(CANCELLED)
-        return True
-    try:
-        item = next(call.work)
-    except StopIteration:
-        call.end()
-        return True
-    except BaseException as error:
-        call.end(error)
-        return True
-    if item is not None:
-        call.put(item)
-    return False
-
-
-def _leave(call: Call[object]) -> None:
-    """Close the work where it stands, so that it can write down that it was left."""
-    close = getattr(call.work, "close", None)
-    if close is not None:
-        with suppress(Exception):
-            close()
 
 
 def _release_streams() -> None:

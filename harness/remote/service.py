@@ -13,10 +13,11 @@ from harness.base.clock import now
 from harness.engines.base import AppendingEngine
 from harness.engines.remote.description import Described
 from harness.engines.remote.records import Appended, Frame, RefusedError, Sampling, SessionInfo
+from harness.remote.call import Call
 from harness.remote.determinism import SeenTokens
-from harness.remote.device_thread import Call, DeviceThread
+from harness.remote.device_thread import DeviceThread
 from harness.remote.limits import Limits
-from harness.remote.session import ServedSession
+from harness.remote.session import BareSession, ServedSession
 
 CHUNK = 512
 """Tokens read in one turn: what an engine's prefill reads at once, so that a long append holds nobody up for longer."""
@@ -38,9 +39,9 @@ class SessionService:
         self.limits = limits
         self.seen = SeenTokens()
         self.device = device or DeviceThread()
-        self.device.tick = self.close_idle
+        self.device.tick = self._look_after
         self._served = served
-        self._sessions: dict[str, ServedSession | None] = {}
+        self._sessions: dict[str, ServedSession | BareSession] = {}
         self._held: set[str] = set()
         self._lock = Lock()
 
@@ -57,8 +58,9 @@ class SessionService:
         if len(label) > self.limits.label_length:
             raise RefusedError("INVALID_ARGUMENT", f"label: {len(label)} characters, {self.limits.label_length} may be")
         self._check_stops(stop_tokens)
-        served = self._served
-        session = None if served is None else ServedSession(served.engine, self.seen, label, stop_tokens)
+        session: ServedSession | BareSession = BareSession()
+        if self._served is not None:
+            session = ServedSession(self._served.engine, self.seen, self._full, label, stop_tokens)
         with self._lock:
             if len(self._sessions) >= self.limits.sessions:
                 message = f"{len(self._sessions)} sessions are open, as many as may be; close one"
@@ -137,13 +139,13 @@ class SessionService:
         """Free sessions that nobody has called for too long."""
         least = now() - self.limits.idle_seconds
         for name, session in list(self._sessions.items()):
-            if session is not None and session.last_call < least and not self.device.busy(name):
+            if session.last_call < least and not self.device.busy(name):
                 with suppress(RefusedError):  # its client was faster
                     self.close(name)
 
     def kv_bytes(self) -> int:
         """Bytes that all sessions hold, of an engine that counts them."""
-        return sum(session.stats.kv_bytes or 0 for session in list(self._sessions.values()) if session is not None)
+        return sum(session.stats.kv_bytes or 0 for session in list(self._sessions.values()))
 
     def stop(self) -> None:
         """End the device thread; what waits is refused."""
@@ -156,17 +158,28 @@ class SessionService:
                 f"a history of {len(session.history)} and {len(tokens)} tokens; {self.limits.history_tokens} may be"
             )
             raise RefusedError("RESOURCE_EXHAUSTED", message)
-        held = self.kv_bytes()
-        if held >= self.limits.kv_bytes:
-            message = f"all sessions hold {held} bytes of K/V; {self.limits.kv_bytes} may be; close one"
-            raise RefusedError("RESOURCE_EXHAUSTED", message)
+        fault = self._full()
+        if fault is not None:
+            raise RefusedError("RESOURCE_EXHAUSTED", fault)
         yield from session.append(tokens, CHUNK)
+
+    def _full(self) -> str | None:
+        """Why no session may hold more, if so."""
+        held = self.kv_bytes()
+        if held < self.limits.kv_bytes:
+            return None
+        return f"all sessions hold {held} bytes of K/V; {self.limits.kv_bytes} may be; close one"
+
+    def _look_after(self) -> None:
+        """What the device thread does between turns, about once a second."""
+        self.close_idle()
+        self.device.end_unread(now() - self.limits.unread_seconds)
 
     def _generating(self, name: str) -> tuple[ServedSession, Served]:
         if self._served is None:
             raise NO_GENERATOR
         session = self._sessions.get(name)
-        if session is None:
+        if not isinstance(session, ServedSession):
             raise _unknown()
         return session, self._served
 

@@ -13,7 +13,7 @@ from harness.engines.remote import sessions_pb2 as wire
 from harness.engines.remote.description import to_wire
 from harness.engines.remote.records import RefusedError, Sampling
 from harness.engines.remote.stub import SERVICE
-from harness.remote.device_thread import Call
+from harness.remote.call import Call
 from harness.remote.service import SessionService
 
 LOG = logging.getLogger("k3.sessions")
@@ -62,6 +62,7 @@ class Servicer:
             lambda: self._service.generate(request.session_id, request.max_tokens, sampling, request.stop_token_ids),
         )
         _leave_with(context, call)
+        call.on_unread = context.cancel  # a thread that sends to a client which does not read waits for ever
         frames = iter(call)
         while (frame := _answer(context, lambda: next(frames, None))) is not None:
             yield messages.frame(frame)

@@ -3,7 +3,7 @@
 Every method is an iterator whose steps are turns on the device thread; a step that yields None has only done work.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 
 from harness.base.clock import Stopwatch, now
@@ -14,7 +14,18 @@ from harness.remote.determinism import SeenTokens
 from harness.remote.history import History
 
 READ, DECODE = "read", "decode"
+LOOKS = 64
+"""Tokens of a generation from one look at what all sessions hold to the next: a look costs a good part of a token."""
+Fault = Callable[[], str | None]
 EMPTY = SessionCounts(0, 0, 0.0, 0.0, 0, ())
+
+
+class BareSession:
+    """A session of a service without a generator: nothing but when it was made."""
+
+    def __init__(self) -> None:
+        self.last_call = now()
+        self.stats = EMPTY
 
 
 class ServedSession:
@@ -24,12 +35,15 @@ class ServedSession:
     generation, are read when the session goes on.
     """
 
-    def __init__(self, engine: AppendingEngine, seen: SeenTokens, label: str, stop_tokens: Sequence[int]) -> None:
+    def __init__(
+        self, engine: AppendingEngine, seen: SeenTokens, fault: Fault, label: str, stop_tokens: Sequence[int]
+    ) -> None:
+        """`fault` says why no more can be held by all sessions, if so."""
         self.label, self.stop_tokens = label, tuple(stop_tokens)
         self.history = History()
         self.last_stop: Stop | None = None
         self.last_call = now()
-        self._engine, self._seen = engine, seen
+        self._engine, self._seen, self._fault = engine, seen, fault
         self._session: Session | None = None
         self._read = 0
         self._prefill_s = 0.0
@@ -72,8 +86,10 @@ class ServedSession:
             self.last_stop = "CANCELLED"
             with closing(self._blocks(min(max_tokens, room), stops, watch)) as blocks:
                 for block in blocks:
-                    emitted, last = emitted + len(block.tokens), block.tokens[-1]
+                    before, emitted, last = emitted, emitted + len(block.tokens), block.tokens[-1]
                     yield block
+                    if emitted // LOOKS > before // LOOKS and self._fault():
+                        break
             self.last_stop = "EOS" if last in stops else "MAX_TOKENS" if emitted == max_tokens else "TRUNCATED"
             prefill_s, self._prefill_s = self._prefill_s, 0.0
             yield Done(self.last_stop, emitted, prefill_s, watch.total(DECODE), now() - began, self.stats)
@@ -119,6 +135,9 @@ class ServedSession:
         before = watch.total(READ)
         while True:
             part = self.history.tokens[self.held : self.held + chunk]
+            fault = self._fault() if part else None
+            if fault is not None:
+                raise RefusedError("RESOURCE_EXHAUSTED", fault)
             with watch.stage(READ):
                 if self._session is not None:
                     self._engine.append(self._session, part)
@@ -156,6 +175,7 @@ class ServedSession:
             self._read = self.held
             raise
         except RefusedError as error:
+            self._read = self.held
             if error.status == "FAILED_PRECONDITION":
                 self._broken = str(error)
             raise

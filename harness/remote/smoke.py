@@ -13,6 +13,7 @@ from harness.remote.server import serving
 from harness.remote.service import SessionService
 from reports.records.conduct.runtime_smoke import RuntimeSmoke, SmokeFrame, SmokeStep
 from reports.records.constants import SMOKE_STEPS
+from reports.restorations import RESTORATIONS
 
 SHORT, ASKED, TO_STOP = 24, 3, 16
 """Tokens of the short history, tokens asked for, and tokens asked for where a stop token must come first."""
@@ -131,7 +132,8 @@ def run_smoke(client: SessionClient, described: Described, started: bool) -> Run
     What the server refuses, or a server that is gone, stands in the steps.
     """
     kept = described.restoration
-    bound = (kept.sink or 0) + (kept.window or 0) if kept is not None else 0
+    bounded = kept is not None and RESTORATIONS[kept.mode].evicts
+    bound = (kept.sink or 0) + (kept.window or 0) if kept is not None and bounded else 0
     smoke = Smoke(client, described.vocabulary)
     smoke.run(bound)
     smoke.without_generator()

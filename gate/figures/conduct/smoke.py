@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gate.figures.statistics.intervals import Share
 from reports.records.constants import SMOKE_STEPS
+from reports.restorations import RESTORATIONS
 
 if TYPE_CHECKING:
     from reports.records.conduct.runtime_smoke import RuntimeSmoke, SmokeFrame, SmokeStep
@@ -46,23 +47,24 @@ def step_failure(smoke: RuntimeSmoke, step: SmokeStep) -> tuple[str, str] | None
         case "generate_to_stop" if stop != "EOS" or step.stop_token is None or tokens[-1:] != (step.stop_token,):
             return f"{tokens[-1:]}, then {stop}", f"token {step.stop_token}, then EOS"
     dropped, due = [frame.dropped for frame in step.frames if frame.frame == "truncated"], _dropped(smoke, step)
-    if step.step == "generate_truncated" and not due and _bounded(smoke):
+    if step.step == "generate_truncated" and not due and _kept(smoke) is not None:
         return f"a history of {step.history_length} tokens, which nothing is dropped of", "one beyond sink and window"
     if dropped != due or (step.step == "generate_truncated" and not tokens):
         return f"{len(tokens)} tokens, dropped {dropped}", f"tokens, dropped {due}"
     return None
 
 
-def _bounded(smoke: RuntimeSmoke) -> bool:
-    """The engine keeps sink + window alone."""
+def _kept(smoke: RuntimeSmoke) -> int | None:
+    """Positions that the engine keeps of any history, sink + window; none where it drops nothing."""
     kept = smoke.restoration
-    return kept is not None and kept.mode != "none" and kept.sink is not None and kept.window is not None
+    if kept is None or not RESTORATIONS[kept.mode].evicts or kept.sink is None or kept.window is None:
+        return None
+    return kept.sink + kept.window
 
 
 def _dropped(smoke: RuntimeSmoke, step: SmokeStep) -> list[int]:
     """What `truncated` must say: a frame where a bounded engine's history is beyond sink + window, else none."""
-    kept = smoke.restoration
-    if kept is None or kept.sink is None or kept.window is None or step.history_length is None:
+    kept = _kept(smoke)
+    if kept is None or step.history_length is None or step.history_length <= kept:
         return []
-    beyond = step.history_length - kept.sink - kept.window
-    return [beyond] if beyond > 0 else []
+    return [step.history_length - kept]

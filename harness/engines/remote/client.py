@@ -67,9 +67,14 @@ class SessionClient:
         with self._told():
             request = wire.CreateSessionRequest(label=label, stop_token_ids=stop_tokens)
             name = self._stub.create_session(request, **self._options()).session_id
-            if hold:
-                self._holds[name] = self._hold(name)
+        if hold:
+            self.hold(name)
         return name
+
+    def hold(self, name: str) -> None:
+        """Tie a session to this client: it is closed when this client is gone, however it went."""
+        with self._told():
+            self._holds[name] = self._hold(name)
 
     def _hold(self, name: str) -> Any:
         """The stream that holds a session: without a deadline, since it lasts as long as this client, once it began."""

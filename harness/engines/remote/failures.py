@@ -13,6 +13,7 @@ OF_GRPC = {
     "message larger than max": "a message is larger than the server takes; send fewer tokens at once",
     "Concurrent RPC limit exceeded": "the server has as many calls under way as it takes; try again when some are done",
     "Method not found": "the server speaks gRPC, but not K3's session protocol; check the address",
+    "CANCELLED": "the server ended the call, whose frames were left unread for too long; read them as they come",
     "Locally cancelled": "no answer in time; the server is busy with other clients or hangs: its log may tell",
 }
 """What the library says by itself, by a part of it, and what it means here."""

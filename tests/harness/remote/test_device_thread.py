@@ -1,3 +1,4 @@
+import itertools
 import subprocess
 import sys
 import threading
@@ -6,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.clock import now
 from harness.engines.remote.records import RefusedError
+from harness.remote.call import MOST_UNREAD
 from harness.remote.device_thread import DeviceThread
 
 ROOT = Path(__file__).parents[3]
@@ -163,3 +166,60 @@ def test_a_process_that_stopped_the_thread_ends_as_it_should() -> None:
     """MLX tore its streams down while the interpreter ended: one of five such processes aborted on a busy machine."""
     together = [subprocess.Popen([sys.executable, "-c", ENDS], cwd=ROOT, stderr=subprocess.PIPE) for _ in range(8)]
     assert [(process.wait(), process.communicate()[1]) for process in together] == [(0, b"")] * 8
+
+
+def test_results_that_nobody_reads_are_bounded_and_hold_up_no_other_lane(device: DeviceThread) -> None:
+    made: list[int] = []
+
+    def count() -> Iterator[int]:
+        for number in range(1000):
+            made.append(number)
+            yield number
+
+    call = device.submit("unread", count())
+    while len(made) < MOST_UNREAD:
+        device.run("other", iter([1]))
+    assert [device.run("other", iter([n])) for n in range(200)] == list(range(200))
+    assert len(made) == MOST_UNREAD
+    assert list(call) == list(range(1000)), "who reads again gets all of them, in order"
+    assert not device.busy("unread")
+
+
+def test_what_is_left_unread_for_too_long_is_ended_and_the_lane_goes_on(device: DeviceThread) -> None:
+    left, told = threading.Event(), threading.Event()
+
+    def endless() -> Iterator[int]:
+        try:
+            while True:
+                yield 1
+        finally:
+            left.set()
+
+    call, after = device.submit("a", endless()), device.submit("a", iter([2]))
+    call.on_unread = told.set
+    while not device._unread:
+        device.run("b", iter([1]))
+    device.end_unread(now() - 3600)
+    assert not told.is_set()
+    device.end_unread(now())
+    assert list(after) == [2]
+    assert left.is_set()
+    assert told.is_set()
+    results = iter(call)
+    assert [next(results) for _ in range(MOST_UNREAD)] == [1] * MOST_UNREAD
+    with pytest.raises(RefusedError) as refused:
+        next(results)
+    assert refused.value.status == "CANCELLED"
+    assert "unread" in str(refused.value)
+
+
+def test_a_lane_that_nobody_reads_is_cancelled_and_stopped_like_any(device: DeviceThread) -> None:
+    calls = [device.submit(lane, itertools.repeat(1)) for lane in "ab"]
+    while len(device._unread) < 2:
+        device.run("c", iter([1]))
+    device.cancel("a")
+    with pytest.raises(RefusedError, match="cancelled"):
+        list(calls[0])
+    device.stop()
+    with pytest.raises(RefusedError, match="shutting down"):
+        list(calls[1])

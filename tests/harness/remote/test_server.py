@@ -16,9 +16,11 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from harness.base.clock import now
 from harness.base.errors import CannotRunError, UsageError
 from harness.engines.base import Block
+from harness.engines.remote import sessions_pb2 as wire
 from harness.engines.remote.client import SessionClient
 from harness.engines.remote.credentials import Credentials
 from harness.engines.remote.records import Done, RefusedError, Sampling
+from harness.engines.remote.stub import SessionsStub
 from harness.engines.remote.token_file import read_token
 from harness.remote.limits import Limits
 from harness.remote.server import Access, check_address, serving
@@ -183,6 +185,27 @@ def test_a_client_that_cancels_keeps_its_session() -> None:
         emitted = client.info(name).history_length - len(TEXT)
         rest = tokens_of(list(client.generate(name, 30 - emitted))) if emitted < 30 else []
         assert rest == wanted[emitted:]
+
+
+def test_a_client_that_does_not_read_loses_its_generation_and_nobody_waits_for_it() -> None:
+    narrow = [("grpc.http2.lookahead_bytes", 1024), ("grpc.http2.bdp_probe", 0)]
+    with (
+        connected("ar", Limits(unread_seconds=1)) as (client, service, address),
+        grpc.insecure_channel(address, narrow) as channel,
+    ):
+        name, other = opened(client), opened(client)
+        stream = SessionsStub(channel).generate(wire.GenerateRequest(session_id=name, max_tokens=100_000))
+        next(stream)
+        assert eventually(lambda: bool(service.device._unread))
+        assert len(tokens_of(list(client.generate(other, 200)))) == 200
+        length = client.info(name).history_length
+        assert eventually(lambda: not service.device.busy(name))
+        with pytest.raises(grpc.RpcError) as ended:
+            list(stream)
+        assert ended.value.code() == grpc.StatusCode.CANCELLED
+        info = client.info(name)
+        assert (info.history_length, info.last_stop) == (length, "CANCELLED")
+        assert len(tokens_of(list(client.generate(name, 5)))) == 5
 
 
 def test_a_held_session_goes_with_its_client() -> None:

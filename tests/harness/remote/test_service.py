@@ -168,10 +168,42 @@ def test_too_many_sessions_and_too_many_bytes_are_refused_until_some_are_freed()
         assert append(service, other, TEXT) == len(TEXT)
 
 
+@pytest.mark.parametrize("case", ["ar", "fused"])
+def test_bytes_that_run_out_while_a_history_is_read_leave_the_rest_for_later(case: str) -> None:
+    long = history_of(random.Random(5), 1500)
+    with running(case) as service:
+        once = filled(service, long)
+        wanted, a_token = generate(service, once, 80), service.kv_bytes() // 1500
+    with running(case, Limits(kv_bytes=700 * a_token)) as service:
+        name = service.create("", ())
+        for call in (lambda: append(service, name, long), lambda: generate(service, name, 3)):
+            with pytest.raises(RefusedError, match="close one") as refused:
+                call()
+            assert refused.value.status == "RESOURCE_EXHAUSTED"
+        info = service.info(name)
+        assert info.next_position < info.history_length == len(long)
+        service.limits = Limits(kv_bytes=1530 * a_token)
+        frames = list(service.generate(name, 2000, GREEDY))
+        assert isinstance(frames[-1], Done)
+        assert frames[-1].stop == "TRUNCATED"
+        emitted = tokens_of(frames)
+        assert emitted[:80] == wanted[: len(emitted)]
+        service.limits = Limits()
+        assert generate(service, name, 2)
+
+
+def test_a_session_without_a_generator_is_closed_when_nobody_calls_it() -> None:
+    with running(None, Limits(idle_seconds=1)) as service:
+        old, new = service.create("", ()), service.create("", ())
+        service._sessions[old].last_call -= 2
+        service.close_idle()
+        assert (service.exists(old), service.exists(new)) == (False, True)
+
+
 def test_a_session_nobody_calls_is_closed_and_one_in_use_is_not() -> None:
     with running("ar", Limits(idle_seconds=1)) as service:
         idle, used = filled(service), filled(service)
-        service._sessions[idle].last_call -= 2  # type: ignore[union-attr]
+        service._sessions[idle].last_call -= 2
         service.close_idle()
         assert (service.exists(idle), service.exists(used)) == (False, True)
 
@@ -179,7 +211,7 @@ def test_a_session_nobody_calls_is_closed_and_one_in_use_is_not() -> None:
 def test_a_client_that_closes_an_idle_session_first_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with running("ar", Limits(idle_seconds=1)) as service:
         idle = filled(service)
-        service._sessions[idle].last_call -= 2  # type: ignore[union-attr]
+        service._sessions[idle].last_call -= 2
 
         def closed_meanwhile(name: str) -> bool:
             service.close(name)

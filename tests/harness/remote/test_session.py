@@ -14,7 +14,7 @@ from tests.harness.remote.served import ENGINES, append, generate, history_of, r
 
 def opened(service: SessionService, name: str) -> ServedSession:
     session = service._sessions[name]
-    assert session is not None
+    assert isinstance(session, ServedSession)
     return session
 
 

@@ -1,6 +1,7 @@
 import pytest
 
 from reports.records.conduct.runtime_smoke import SmokeFrame, SmokeStep
+from reports.records.measurement import Restoration
 from reports.report import Report
 from tests.gate.asking import ask, found
 from tests.gate.cases.conduct import edit_step, without_step
@@ -79,6 +80,11 @@ def test_an_engine_that_keeps_everything_truncates_nothing() -> None:
     assert found("SMOKE_FAILED", whole) == ["3 tokens, dropped [32]"]
     silent = edit_step(whole, "generate_truncated", lambda one: one.replace(frames=one.frames[1:]))
     assert not ask("SMOKE_FAILED", silent)
+    sized = silent.replace(
+        runtime_smoke=silent.runtime_smoke
+        and silent.runtime_smoke.replace(restoration=Restoration(mode="none", sink=4, window=64))
+    )
+    assert not ask("SMOKE_FAILED", sized), "what keeps everything has no window, whatever is said of one"
 
 
 def test_the_same_history_in_two_ways_gives_the_same_tokens() -> None:
