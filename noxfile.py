@@ -161,7 +161,8 @@ def review(session: nox.Session) -> None:
 
 @nox.session
 def load(session: nox.Session) -> None:
-    """1,000 histories an engine, split and interleaved; then 16 clients on 64 sessions for 5 minutes, 100 killed."""
+    """1,000 histories an engine, split and interleaved; then 16 clients on 64 sessions for 5 minutes, 100 killed,
+    and what the server's process then holds."""
     install(session, "test", extra="serve")
     session.run("python", "scripts/session_histories.py", env=UNRECORDED)
     session.run("python", "scripts/session_load.py", *session.posargs, env=UNRECORDED)
