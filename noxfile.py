@@ -1,6 +1,7 @@
 """The project's checks: `nox -s tests lint types`, and more by `nox -l`. Each session installs what it needs, pinned by
 constraints.txt; `tests` and `torch` say at their start how long they take and how much disk."""
 
+import re
 from pathlib import Path
 
 import nox
@@ -17,6 +18,8 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 UNRECORDED = {"K3_NO_LEDGER": "1"}
 """Runs that are no measurements stay out of the run ledger of whoever works on K3."""
 LIGHT_MB = 100
+UNTYPED = re.compile(r"k3|mlx-lm|cmeel|gguf|transformers|dask|distributed|nvidia")
+"""Packages without types, which mypy reads nothing of; pyproject.toml has it skip those that are imported."""
 
 
 def install(session: nox.Session, *groups: str, extra: str = "run") -> None:
@@ -30,7 +33,7 @@ def tests(session: nox.Session) -> None:
     session.log("some 15 minutes on 2 cores; about 1.4 GB of disk: 0.9 of packages, 0.5 of a model in K3's cache")
     install(session, "test", extra="serve,http,page,sweep,attest,gpu")
     session.run("k3", "models", "fetch", "smollm2-135m")
-    session.run("pytest", "-n", "auto", "-m", SMALL, *session.posargs, env=ONE_THREAD)
+    session.run("pytest", "-n", "logical", "-m", SMALL, *session.posargs, env=ONE_THREAD)
     session.run("k3", "gate", "check", "reports/evidence/")
 
 
@@ -42,7 +45,7 @@ def torch(session: nox.Session) -> None:
     install(session, "test", extra="torch,serve,http,page,sweep,attest,gpu")
     for model in ("smollm2-135m", "gemma3-270m"):
         session.run("k3", "models", "fetch", model)
-    session.run("pytest", "-n", "auto", "-m", OTHERS, *session.posargs, env=ONE_THREAD)
+    session.run("pytest", "-n", "logical", "-m", OTHERS, *session.posargs, env=ONE_THREAD)
 
 
 @nox.session
@@ -56,7 +59,7 @@ def browser(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Style and format, who imports whom, what is imported against what is declared, and the workflow files."""
-    install(session, "lint", "test", extra="serve,http,page,sweep,attest,gpu")
+    session.install(*CONSTRAINTS, "--no-compile", *nox.project.dependency_groups(PYPROJECT, "lint"))
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("lint-imports")
@@ -66,8 +69,11 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Strict typing of the four packages."""
-    install(session, "types", "test", extra="torch,serve,http,page,sweep,attest,gpu")
+    """Strict typing of the four packages, beside whatever they import that has types."""
+    groups = (PYPROJECT["project"]["dependencies"], *PYPROJECT["project"]["optional-dependencies"].values())
+    typed = {package for group in groups for package in group if not UNTYPED.match(package)}
+    types = nox.project.dependency_groups(PYPROJECT, "types")
+    session.install(*CONSTRAINTS, "--no-compile", *sorted(typed), *types)
     session.run("mypy")
 
 
