@@ -326,9 +326,10 @@ def _value_given(arguments: list[str], context: Any) -> str | None:
 
 
 def _complain(message: str, code: int) -> int:
+    from reports.printing.say import say
     from reports.untrusted.one_line import one_line
 
-    print(f"k3: {one_line(' '.join(message.split()), MESSAGE_LIMIT)}", file=sys.stderr)
+    say(f"k3: {one_line(' '.join(message.split()), MESSAGE_LIMIT)}", sys.stderr)
     return code
 
 

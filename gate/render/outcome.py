@@ -1,35 +1,29 @@
 """What a run comes to, for people: what may be said, what may not and why, and the codes for those who want them."""
 
 import shlex
-import textwrap
 from collections.abc import Iterator
 
 from gate.judging.judged_file import WARNINGS, JudgedFile
 from gate.render.sentences import sentences
-from gate.render.text import Span, violation_line
+from gate.render.text import violation_line
 from gate.render.withheld import withheld
+from reports.printing.lines import Line
 from reports.untrusted.one_line import one_line
 
-Line = tuple[Span, ...]
 
-
-def outcome_lines(file: JudgedFile, width: int | None, *, listed: bool = False) -> Iterator[Line]:
-    """The outcome of one file; prose is broken between words at `width`, and not at all where that is none.
-    `listed` says that every claim with its rules follows: nobody is then sent elsewhere for them."""
-    said = sentences(file)
-    for sentence in said:
-        yield from _wrapped(sentence, width, "bold")
-    if not said:
-        yield from _wrapped(nothing_said(file), width, "bold")
+def outcome_lines(file: JudgedFile, *, listed: bool = False) -> Iterator[Line]:
+    """The outcome of one file, a statement each. `listed` says that every claim with its rules follows: nobody is then
+    sent elsewhere for them."""
+    for sentence in sentences(file) or (nothing_said(file),):
+        yield ((sentence, "bold"),)
     for violation in file.as_own.violations:
         yield violation_line(violation)
     for group in withheld(file):
-        yield from _wrapped(f"WITHHELD: {group.what}.", width, "yellow", "  ")
-        yield from _wrapped(f"  Why: {group.why}.", width, "", "    ")
-        yield from _wrapped(f"  Change first: {group.change}", width, "", "    ")
+        yield ((f"WITHHELD: {group.what}.", "yellow"),)
+        yield ((f"  Why: {group.why}.", ""),)
+        yield ((f"  Change first: {group.change}", ""),)
         if group.others:
-            more = _more(len(group.others), None if listed else file.path)
-            yield from _wrapped(f"  {more}.", width, "dim", "    ")
+            yield ((f"  {_more(len(group.others), None if listed else file.path)}.", "dim"),)
 
 
 def _more(count: int, path: str | None) -> str:
@@ -59,19 +53,3 @@ def nothing_said(file: JudgedFile) -> str:
     if file.withheld:
         return f"{nothing} yet."
     return "This report makes no claim that may be quoted."
-
-
-def _wrapped(text: str, width: int | None, style: str, indent: str = "  ") -> Iterator[Line]:
-    if width is None:
-        yield ((text, style),)
-        return
-    start = text[: len(text) - len(text.lstrip())]
-    for line in textwrap.wrap(
-        text.lstrip(),
-        width,
-        initial_indent=start,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    ):
-        yield ((line, style),)

@@ -1,22 +1,20 @@
 """Plain text for people, grouped by file; coloured only on a terminal."""
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from gate.judging.judged_file import WARNINGS, JudgedFile, tally
 from gate.render.headline import headline_line, hint_line, reason_line, withheld_line
+from reports.printing.lines import Line
+from reports.printing.say import write_statements
 from reports.records.verdict import Violation
 from reports.untrusted.one_line import one_line
-
-Span = tuple[str, str]
-"""Text without control codes, and the style it has on a terminal (empty: none)."""
 
 _STATE_STYLES = {"admissible": "bold green", "withheld": "bold yellow", "invalid": "bold red", "unreadable": "bold red"}
 
 
-def lines(files: Sequence[JudgedFile]) -> Iterator[tuple[Span, ...]]:
-    """Every line of the listing as styled spans, without line ends."""
+def lines(files: Sequence[JudgedFile]) -> Iterator[Line]:
+    """Every statement of the listing."""
     for file in files:
         yield from file_lines(file)
     hint = hint_line(claim for file in files for claim in file.claims)
@@ -25,7 +23,7 @@ def lines(files: Sequence[JudgedFile]) -> Iterator[tuple[Span, ...]]:
     yield ((tally(files), "bold"),)
 
 
-def file_lines(file: JudgedFile) -> Iterator[tuple[Span, ...]]:
+def file_lines(file: JudgedFile) -> Iterator[Line]:
     """One file: its verdict, its machine, its violations, its headlines, and what is withheld."""
     path = one_line(file.path, 1000)
     yield (path, "bold"), (": ", ""), (file.state, _STATE_STYLES.get(file.state, "dim")), (_described(file), "dim")
@@ -37,13 +35,13 @@ def file_lines(file: JudgedFile) -> Iterator[tuple[Span, ...]]:
     yield from claim_lines(file)
 
 
-def violation_line(violation: Violation) -> tuple[Span, ...]:
+def violation_line(violation: Violation) -> Line:
     """One violation: its code and what was found."""
     style = "yellow" if violation.code in WARNINGS else "red"
     return ("  ", ""), (one_line(violation.code), style), (f"  {described(violation)}", "")
 
 
-def claim_lines(file: JudgedFile) -> Iterator[tuple[Span, ...]]:
+def claim_lines(file: JudgedFile) -> Iterator[Line]:
     """Every headline, every claim that is withheld with the codes, and what the rules found."""
     for admitted in file.headlines:
         yield ("  ", ""), (headline_line(admitted), "green")
@@ -71,20 +69,7 @@ def described(violation: Violation) -> str:
 
 def write(files: Sequence[JudgedFile], stream: TextIO) -> None:
     """Print the listing to `stream`: in colour if that is a terminal and NO_COLOR is not set, else plain."""
-    write_lines(lines(files), stream)
-
-
-def write_lines(styled: Iterator[tuple[Span, ...]], stream: TextIO) -> None:
-    """Print styled lines; every span must already be free of control codes."""
-    if not stream.isatty() or os.environ.get("NO_COLOR"):
-        stream.writelines("".join(text for text, _ in spans) + "\n" for spans in styled)
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    for spans in styled:
-        console.print(Text.assemble(*spans), soft_wrap=True)
+    write_statements(lines(files), stream)
 
 
 def _described(file: JudgedFile) -> str:

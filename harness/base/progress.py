@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from harness.base.clock import now
 from harness.base.errors import StreamError
+from reports.printing.say import say
 
 Progress = Callable[[int, int, str], None]
 """Called with (steps done, steps in all, what is going on)."""
@@ -121,15 +122,13 @@ def bar(title: str) -> Iterator[Progress]:
         with beside(lines.beat, LOOK_S):
             yield lines
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as RichProgress
+    from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
-    text = TextColumn("{task.description}", markup=False)
-    columns = (SpinnerColumn(), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn(), text)
-    console, pace = Console(stderr=True), Pace()
-    console.print(title, markup=False, highlight=False)
-    with RichProgress(*columns, console=console, transient=True) as shown:
+    from harness.base.terminal_bar import WHOLE, TerminalBar
+
+    pace = Pace()
+    say(title, sys.stderr)
+    with TerminalBar(MofNCompleteColumn(table_column=WHOLE), TimeElapsedColumn(table_column=WHOLE)) as shown:
         task = shown.add_task("", total=None)
 
         def update(done: int, total: int, text: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import platform
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Annotated
@@ -12,6 +13,7 @@ import typer
 from harness.base.provenance import PACKAGES, read_host, version_of
 from harness.base.remedies import ATTEST_REMEDY, PAGE_REMEDY, RUN_REMEDY, SERVE_REMEDY, TORCH_REMEDY
 from harness.commands.plugin_states import PluginState, installed_plugins
+from reports.printing.say import say
 
 
 @dataclass(frozen=True)
@@ -52,16 +54,20 @@ def command(json_output: Annotated[bool, typer.Option("--json", help="Print one 
     if json_output:
         print(json.dumps(asdict(health), indent=1))
         return
+    for label, text in _told(health):
+        say(f"{label:<12} {text}", hang=13)
+
+
+def _told(health: Health) -> Iterator[tuple[str, object]]:
+    """Label and text of each line."""
     for label in ("platform", "chip", "cores", "memory_gib", "python", "device", "blas", "blas_threads", "run_ledger"):
-        print(f"{label:<12} {getattr(health, label)}")
-    print(f"{'torch':<12} {', '.join(health.torch_devices) or 'not here'}")
+        yield label, getattr(health, label)
+    yield "torch", ", ".join(health.torch_devices) or "not here"
     for label, shown in (("package", health.packages), ("model", health.models)):
-        for name, state in shown.items():
-            print(f"{label:<12} {name}: {state}")
-    for plugin in health.plugins:
-        print(f"{'plug-in':<12} {plugin.line}")
+        yield from ((label, f"{name}: {state}") for name, state in shown.items())
+    yield from (("plug-in", plugin.line) for plugin in health.plugins)
     for need in health.needs:
-        print(f"{'ok' if not need.remedy else 'MISSING':<12} {need.command}: {need.needs}{_hint(need)}")
+        yield "MISSING" if need.remedy else "ok", f"{need.command}: {need.needs}{_hint(need)}"
 
 
 def examine() -> Health:

@@ -16,6 +16,7 @@ from harness.commands.run.printing import print_outcomes
 from harness.commands.trust_option import TrustCode
 from harness.plans.preset import Device
 from reports.engines import TORCH, Backend
+from reports.printing.say import say
 from reports.report import Report
 
 SEEDS = 2**31
@@ -105,5 +106,5 @@ def _settle(made: Report, report: Path, out: Path, *, json_output: bool, verbose
     own = [file for file in judge_paths([report, out]) if file.path == str(out)]
     print_outcomes(own, json_output=json_output, verbose=verbose)
     if not json_output:
-        print(f"k3: drawn with seed {made.replay.seed if made.replay else 0}", file=sys.stderr)
+        say(f"k3: drawn with seed {made.replay.seed if made.replay else 0}", sys.stderr)
     raise typer.Exit(exit_code(own))

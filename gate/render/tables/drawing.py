@@ -3,34 +3,15 @@
 A table too wide for the place stands there in parts, one below the other, each beginning with the first column.
 """
 
-import os
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from gate.render.text import Span, write_lines
+from reports.printing.lines import Line, write_lines
+from reports.printing.width import FEWEST_COLUMNS, PIPE_COLUMNS, columns_of, width_of
 from reports.untrusted.one_line import LONGEST_SHOWN, one_line
 
-PIPE_COLUMNS = 80
-"""Columns of a table where the output has no width of its own: what every log viewer shows."""
-
-FEWEST_COLUMNS = 40
-"""Columns that are taken to be there, whatever a terminal says."""
-
 GAP = "  "
-
-
-def columns_of(stream: TextIO) -> int | None:
-    """How wide `stream` is read: what `COLUMNS` says, else the terminal; none where there is neither."""
-    said = os.environ.get("COLUMNS", "")
-    if said.isascii() and said.isdecimal() and 0 < int(said) < 10_000:
-        return max(int(said), FEWEST_COLUMNS)
-    if not stream.isatty():
-        return None
-    try:
-        return max(os.get_terminal_size(stream.fileno()).columns, FEWEST_COLUMNS)
-    except (OSError, ValueError):
-        return None
 
 
 def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO, *, words: int) -> None:
@@ -40,12 +21,10 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], stream: T
     write_lines(table_lines(columns, cells, columns_of(stream) or PIPE_COLUMNS, words=words), stream)
 
 
-def table_lines(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, words: int
-) -> Iterator[tuple[Span, ...]]:
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, words: int) -> Iterator[Line]:
     """The lines of a table that is `width` columns wide, and an empty one behind each part of it."""
     used = [number for number in range(len(columns)) if number == 0 or any(row[number] for row in rows)]
-    natural = {n: max(_cells(columns[n]), *(_cells(row[n]) for row in rows), 0) for n in used}
+    natural = {n: max(width_of(columns[n]), *(width_of(row[n]) for row in rows), 0) for n in used}
     for part in _even_parts(used, natural, width):
         taken = sum(natural[n] + len(GAP) for n in part[:-1])
         widths = {n: natural[n] for n in part[:-1]} | {part[-1]: max(1, min(natural[part[-1]], width - taken))}
@@ -95,14 +74,5 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _padded(text: str, width: int, *, right: bool) -> str:
-    space = " " * max(0, width - _cells(text))
+    space = " " * max(0, width - width_of(text))
     return space + text if right else text + space
-
-
-def _cells(text: str) -> int:
-    """Columns that a terminal gives to `text`."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)

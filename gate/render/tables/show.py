@@ -11,9 +11,10 @@ from gate.render.tables import codec_cells, conduct, parity_cells, replayed
 from gate.render.tables.arm_summary import summarise
 from gate.render.tables.cells import COLUMNS, WORDS, cells, round_trip_lines
 from gate.render.tables.codec_table import summarise_codecs
-from gate.render.tables.drawing import columns_of, write_table
+from gate.render.tables.drawing import write_table
 from gate.render.tables.parity_counts import summarise_parity
-from gate.render.text import claim_lines, write_lines
+from gate.render.text import claim_lines
+from reports.printing.say import say, write_statements
 from reports.report import Report
 from reports.untrusted.one_line import one_line
 
@@ -21,23 +22,25 @@ from reports.untrusted.one_line import one_line
 def show(report: Report, judged: JudgedFile, stream: TextIO, *, verbose: bool = False) -> None:
     """Print the report to `stream`: text from it reaches the terminal without control codes or markup."""
     if judged.busy is not None:
-        stream.write(f"{judged.busy}\n")
+        say(judged.busy, stream)
     write_outcome(judged, stream, verbose=verbose)
-    stream.write(f"verdict: {verdict_words(judged)}\n\n")
+    say(f"verdict: {verdict_words(judged)}", stream)
+    say("", stream)
     write_measured(report, judged, stream)
     if judged.machine is not None:
-        stream.write(f"{judged.machine}\n\n")
+        say(judged.machine, stream)
+        say("", stream)
     write_table(("", ""), list(header_of(report).items()), stream, words=2)
 
 
 def write_outcome(judged: JudgedFile, stream: TextIO, *, verbose: bool) -> None:
     """Print what may be said and what may not; with `verbose` the claims by name and the codes, too."""
-    write_lines(outcome_lines(judged, columns_of(stream), listed=verbose), stream)
+    write_statements(outcome_lines(judged, listed=verbose), stream)
     if verbose:
-        write_lines(claim_lines(judged), stream)
+        write_statements(claim_lines(judged), stream)
     hint = hint_line(judged.claims) if verbose else None
     if hint is not None:
-        write_lines(iter([((hint, "dim"),)]), stream)
+        write_statements([((hint, "dim"),)], stream)
 
 
 def write_measured(report: Report, judged: JudgedFile, stream: TextIO) -> None:
@@ -46,7 +49,8 @@ def write_measured(report: Report, judged: JudgedFile, stream: TextIO) -> None:
         arms = summarise(report, judged)
         write_table(COLUMNS, [cells(arm) for arm in arms], stream, words=WORDS)
         for arm in arms:
-            stream.writelines(f"{line}\n" for line in round_trip_lines(arm))
+            for line in round_trip_lines(arm):
+                say(line, stream)
     if report.parity is not None:
         row = parity_cells.row(summarise_parity(report.parity))
         write_table(parity_cells.COLUMNS, [row], stream, words=parity_cells.WORDS)
@@ -54,7 +58,7 @@ def write_measured(report: Report, judged: JudgedFile, stream: TextIO) -> None:
         rows = [codec_cells.row(summary) for summary in summarise_codecs(report.kv_quant)]
         write_table(codec_cells.COLUMNS, rows, stream, words=codec_cells.WORDS)
         for refused in report.kv_quant.refused:
-            stream.write(f"not run: {one_line(refused.name)}: {one_line(refused.reason)}\n")
+            say(f"not run: {one_line(refused.name)}: {one_line(refused.reason)}", stream)
     if report.runtime_smoke is not None:
         steps = conduct.smoke_rows(report.runtime_smoke)
         write_table(conduct.SMOKE_COLUMNS, steps, stream, words=conduct.SMOKE_WORDS)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from reports.printing.say import say
+
 
 def command(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The private key; FILE.pub is the public one.")],
@@ -16,6 +18,6 @@ def command(
     from harness.attestation.keys import PUBLIC_SUFFIX, make_key
 
     made = make_key(out)
-    print(f"key {made}")
-    print(f"private: {out} (keep it; who has it signs as you)")
-    print(f"public: {out}{PUBLIC_SUFFIX} (give it to whoever checks)")
+    say(f"key {made}")
+    say(f"private: {out} (keep it; who has it signs as you)")
+    say(f"public: {out}{PUBLIC_SUFFIX} (give it to whoever checks)")

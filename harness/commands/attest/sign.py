@@ -8,6 +8,7 @@ import typer
 
 from harness.base.clock import utc_now
 from harness.base.errors import CannotRunError, OutputError
+from reports.printing.say import say
 
 if TYPE_CHECKING:
     from gate.judging.batch import JudgedEvidence
@@ -40,7 +41,7 @@ def command(
             read = judge.read(path)
             if os.path.lexists(envelope_path(path)):
                 _check_signed(read, own)
-                print(f"signed before, and unchanged: {envelope_path(path)}")
+                say(f"signed before, and unchanged: {envelope_path(path)}")
             else:
                 payloads.append((path, payload_of(read)))
     except RetractionsError as error:
@@ -51,7 +52,7 @@ def command(
             write_atomically(envelope_bytes(sign(payload, private)), place)
         except OSError as error:
             raise OutputError(f"{place}: cannot be written ({error.strerror})") from error
-        print(f"signed: {place}")
+        say(f"signed: {place}")
 
 
 def _check_signed(read: "JudgedEvidence", own: "TrustedKeys") -> None:

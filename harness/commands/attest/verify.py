@@ -9,6 +9,7 @@ import typer
 
 from harness.base.errors import CannotRunError
 from harness.commands.run.options import Json
+from reports.printing.say import say
 from reports.untrusted.one_line import one_line
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def command(
     if json_output:
         print(json.dumps([asdict(one) for one in outcomes], indent=1))
     for one in outcomes if not json_output else ():
-        print(f"{one_line(one.path)}: {one.told}")
+        say(f"{one.path}: {one.told}")
     raise typer.Exit(0 if all(one.key is not None for one in outcomes) else 2)
 
 

@@ -18,6 +18,7 @@ from harness.commands.run.options import Json
 from harness.models.registry import registry
 from harness.models.to_fetch import fetches_of
 from harness.plans.preset_file import load_preset, preset_names
+from reports.printing.say import say
 
 LEAST_GIB = 2
 
@@ -41,7 +42,7 @@ def command(remote: Remote = "origin", json_output: Json = False) -> None:
     else:
         for check in checks:
             state = "ok" if not check.remedy else "optional" if check.optional else "MISSING"
-            print(f"{state:<9} {check.side}: {check.what}{f' -> {check.remedy}' if check.remedy else ''}")
+            say(f"{state:<9} {check.side}: {check.what}{f' -> {check.remedy}' if check.remedy else ''}")
     raise typer.Exit(3 if any(check.remedy and not check.optional for check in checks) else 0)
 
 

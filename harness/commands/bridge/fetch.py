@@ -19,6 +19,7 @@ from harness.bridge.results import RESULT, record_bytes
 from harness.bridge.returned import ForgedError, Returned, check_report, check_returned
 from harness.commands.bridge.options import Remote, Signers, clone_here
 from harness.commands.run.options import Json
+from reports.printing.say import say
 from reports.report import ReportError, load_report
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _answered(repository: Repository, remote: str, name: RequestName, commit: st
         except RemoteError as error:
             if not wait:
                 raise
-            print(f"k3: {error}; tried again", file=sys.stderr)
+            say(f"k3: {error}; tried again", sys.stderr)
         else:
             if exchange.state == "answered" or exchange.request != commit:
                 return exchange
@@ -134,7 +135,7 @@ def _print(kept: Kept, json_output: bool) -> None:
         told = {"outcome": result.outcome, "reason": result.reason, "folder": str(kept.folder), "reports": reports}
         print(json.dumps(told, indent=1))
         return
-    print(f"{result.outcome}{f': {result.reason}' if result.reason else ''}")
+    say(f"{result.outcome}{f': {result.reason}' if result.reason else ''}")
     for report in reports:
-        print(" ".join([str(report["file"]), str(report["verdict"]), *report["codes"]]))
-    print(f"folder: {kept.folder}", file=sys.stderr)
+        say(" ".join([str(report["file"]), str(report["verdict"]), *report["codes"]]))
+    say(f"folder: {kept.folder}", sys.stderr)

@@ -12,6 +12,7 @@ from harness.bridge.manifest import RequestError, overrides_of
 from harness.commands.bridge.options import Key, Remote, clone_here, own_version
 from harness.commands.run.options import Json, choice
 from harness.review.suite import suite_names
+from reports.printing.say import say
 
 
 def command(
@@ -53,4 +54,4 @@ def command(
         print(json.dumps(told, indent=1))
         return
     print(short)
-    print(f"k3: asked; `k3 bridge fetch {short} --wait` brings the answer", file=sys.stderr)
+    say(f"k3: asked; `k3 bridge fetch {short} --wait` brings the answer", sys.stderr)

@@ -17,7 +17,7 @@ from harness.bridge.execution.policy import read_policy
 from harness.bridge.names import check_remote
 from harness.commands.bridge.options import Key, Remote, clone_here, own_version
 from harness.commands.run.options import choice
-from harness.fetching.progress import say
+from harness.fetching.progress import tell
 
 
 def command(
@@ -52,7 +52,7 @@ def command(
             who = Answerer(
                 own_version(), RULE_SET, judge_folder, "running" if environment == "running" else "isolated", key
             )
-            executor = Executor(repository, check_remote(remote), allowed, who, desk, say, patience)
+            executor = Executor(repository, check_remote(remote), allowed, who, desk, tell, patience)
             _work(executor, watch)
     except OSError as error:
         reason = f"cannot be worked in ({error.strerror}): nothing is lost, and the next `k3 bridge run` goes on"

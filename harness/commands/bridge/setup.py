@@ -9,6 +9,7 @@ import typer
 from harness.bridge.services import LABEL, WORKFLOW, launchd_agent, systemd_unit
 from harness.commands.bridge.options import clone_here
 from harness.commands.run.options import choice
+from reports.printing.say import say
 
 KINDS = ("launchd", "systemd", "workflow")
 _PLACES = {
@@ -32,4 +33,4 @@ def command(
     else:
         k3, clone = Path(sys.executable).parent / "k3", clone_here().root
         print((launchd_agent if kind == "launchd" else systemd_unit)(k3, clone, seconds), end="")
-    print(f"k3: goes to {_PLACES[kind]}", file=sys.stderr)
+    say(f"k3: goes to {_PLACES[kind]}", sys.stderr)

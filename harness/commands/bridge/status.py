@@ -10,6 +10,7 @@ from harness.bridge.names import check_remote
 from harness.bridge.results import read_result
 from harness.commands.bridge.options import Remote, clone_here
 from harness.commands.run.options import Json
+from reports.printing.say import say
 from reports.untrusted.one_line import one_line
 
 
@@ -33,7 +34,7 @@ def command(remote: Remote = "origin", json_output: Json = False) -> None:
         print(json.dumps([asdict(line) for line in lines], indent=1))
         return
     for line in lines:
-        print(f"{line.state:<9} {line.request}  {line.told}".rstrip())
+        say(f"{line.state:<9} {line.request}  {line.told}".rstrip())
 
 
 def _line(repository: Repository, exchange: Exchange) -> Line:

@@ -47,7 +47,8 @@ def command(
     print_files(files, output)
     code = exit_code(files)
     if code == 0:
-        _refuse_unjudged([(file.path, file.reason or "no report") for file in not_judged(paths, files, strict=strict)])
+        listed = output is Format.text  # there the reason stands beside the file
+        _refuse_unjudged([(file.path, _lacks(file, listed)) for file in not_judged(paths, files, strict=strict)])
         empty = folders_without_reports(paths, files)
         _refuse_unjudged([(str(path), "no report in this folder; name the one that holds them") for path in empty])
     raise typer.Exit(code)
@@ -61,6 +62,11 @@ def _attested(paths: Sequence[Path], retractions: Sequence[Path], keys: Path) ->
 
     trusted = read_trusted_keys(keys)
     return [barred_unless_attested(read, trusted) for read in iterate_paths(paths, retractions)]
+
+
+def _lacks(file: "JudgedFile", listed: bool) -> str:
+    """Why a file was not judged, once: not where the list of files `listed` it."""
+    return "was not judged, as the list says; name reports alone" if listed else file.reason or "no report"
 
 
 def _refuse_unjudged(found: list[tuple[str, str]]) -> None:

@@ -3,6 +3,7 @@
 import json
 
 from harness.commands.gate.printing import Json
+from reports.printing.say import say
 
 
 def command(json_output: Json = False) -> None:
@@ -16,4 +17,4 @@ def command(json_output: Json = False) -> None:
         return
     width = max(map(len, CLAIM_KINDS))
     for kind in CLAIM_KINDS.values():
-        print(f"{kind.metric:<{width}}  {kind.title}")
+        say(f"{kind.metric:<{width}}  {kind.title}", hang=width + 2)

@@ -1,12 +1,13 @@
 """`k3 gate explain`: the story of one rule, or of one kind of claim, or what a word means."""
 
 import re
-import textwrap
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from harness.base.errors import UsageError
+from reports.printing.say import say
 from reports.untrusted.nearest import nearest
 from reports.untrusted.one_line import one_line
 
@@ -39,17 +40,13 @@ def command(
     if not wanted:
         raise UsageError("which rule or claim? see `k3 gate rules` and `k3 gate claims`")
     if rule is not None:
-        print(f"{rule.code}: {rule.title}\n")
-        for label, text in rule_story(rule):
-            print(_wrapped(label, text))
+        _tell(f"{rule.code}: {rule.title}", rule_story(rule))
     elif kind is not None:
-        print(f"{kind.metric}: {kind.title}\n")
-        for label, text in claim_story(kind):
-            print(_wrapped(label, text))
+        _tell(f"{kind.metric}: {kind.title}", claim_story(kind))
     elif (word := find_word(code)) is not None:
-        print(textwrap.fill(f"{word.term}: {word.means}", 100, break_on_hyphens=False))
+        say(f"{word.term}: {word.means}", page=True)
     elif wanted in RETIRED_CODES:
-        print(f"{wanted}: retired. {RETIRED_CODES[wanted]}")
+        say(f"{wanted}: retired. {RETIRED_CODES[wanted]}", page=True)
     else:
         names = [*(each.code for each in known_rules()), *CLAIM_KINDS, *(each.term for each in words())]
         begun = [name for name in names if name.upper().startswith(wanted)][:5]
@@ -58,6 +55,8 @@ def command(
         raise UsageError(f"there is no rule, claim or word {one_line(code, 80)}; {hint}")
 
 
-def _wrapped(label: str, text: str) -> str:
-    indent = " " * 11
-    return textwrap.fill(text, 100, initial_indent=f"{label:<9}  ", subsequent_indent=indent, break_on_hyphens=False)
+def _tell(title: str, story: Iterable[tuple[str, str]]) -> None:
+    say(title, page=True)
+    say("")
+    for label, text in story:
+        say(f"{label:<9}  {text}", hang=11, page=True)

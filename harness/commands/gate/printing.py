@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reports.printing.say import say
+
 if TYPE_CHECKING:
     from gate.judging.judged_file import JudgedFile
 
@@ -66,4 +68,4 @@ def _append_summary(markdown: str) -> None:
         with open(name, "a", encoding="utf-8") as file:
             file.write(markdown)
     except OSError as error:
-        print(f"k3: {name}: the step summary cannot be written ({error.strerror})", file=sys.stderr)
+        say(f"k3: {name}: the step summary cannot be written ({error.strerror})", sys.stderr)

@@ -1,6 +1,7 @@
 """`k3 gate rules`: the rules by code."""
 
 from harness.commands.gate.printing import Json
+from reports.printing.say import say
 
 
 def command(json_output: Json = False) -> None:
@@ -16,4 +17,4 @@ def command(json_output: Json = False) -> None:
         return
     width = max(len(rule.code) for rule in known_rules())
     for rule in known_rules():
-        print(f"{rule.code:<{width}}  {rule.severity:<8}  {rule.title}")
+        say(f"{rule.code:<{width}}  {rule.severity:<8}  {rule.title}", hang=width + 12)

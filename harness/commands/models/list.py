@@ -1,6 +1,7 @@
 """`k3 models list`: which verifiers there are."""
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 from harness.commands.models.printing import Json, as_run, figures
@@ -8,19 +9,19 @@ from harness.commands.models.printing import Json, as_run, figures
 if TYPE_CHECKING:
     from harness.models.listing import ListedModel
 
+COLUMNS = ("name", "state", "size", "architecture", "verified", "note")
+
 
 def command(json_output: Json = False) -> None:
     """List the known models and whether they are here."""
+    from gate.render.tables.drawing import write_table
     from harness.models.listing import list_models
 
     models = list_models()
     if json_output:
         print(json.dumps([model.model_dump(mode="json", exclude_none=True) for model in models], indent=1))
         return
-    rows = [("name", "state", "size", "architecture", "verified", "note"), *(_row(model) for model in models)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    write_table(COLUMNS, [_row(model) for model in models], sys.stdout, words=len(COLUMNS))
 
 
 def _row(model: "ListedModel") -> tuple[str, ...]:

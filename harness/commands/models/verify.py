@@ -8,6 +8,7 @@ import typer
 from harness.base.errors import ModelError
 from harness.commands.models.printing import Json, as_run, figures
 from harness.commands.trust_option import TrustCode
+from reports.printing.say import say
 from reports.untrusted.one_line import one_line
 
 
@@ -39,7 +40,7 @@ def command(
             )
         )
     else:
-        print(f"{model.id}: {figures(result)} over {result.tokens} tokens, against {result.reference}{as_run(result)}")
+        say(f"{model.id}: {figures(result)} over {result.tokens} tokens, against {result.reference}{as_run(result)}")
     if result.argmax_agreement < MIN_ARGMAX_AGREEMENT.value or result.largest_logit_gap > MAX_LOGIT_GAP.value:
         raise ModelError(
             f"{model.id}: mlx-lm does not run the model that transformers runs ({figures(result)}; "

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from harness.plans.preset_file import load_preset, preset_names
+from reports.printing.say import say
 
 
 def command(json_output: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
@@ -17,4 +18,4 @@ def command(json_output: Annotated[bool, typer.Option("--json", help="Print one 
         return
     width = max(len(name) for name in loaded)
     for name, preset in loaded.items():
-        print(f"{name:<{width}}  {preset.title}")
+        say(f"{name:<{width}}  {preset.title}", hang=width + 2)

@@ -9,6 +9,7 @@ import typer
 from harness.commands.report.opening import File, open_report
 from harness.commands.report.titles import title_of
 from harness.commands.report.writing import write_made_from
+from reports.printing.say import say
 from reports.untrusted.one_line import one_line
 
 
@@ -29,7 +30,7 @@ def command(
 
     rows = list(differences(flat(*open_report(first)), flat(*open_report(second))))
     if not rows:
-        print("no difference in setting, figures or claims")
+        say("no difference in setting, figures or claims")
         return
     names = (one_line(str(first)), one_line(str(second)))
     write_table(("", *names), rows, sys.stdout, words=3)

@@ -9,6 +9,7 @@ import typer
 from harness.base.errors import CannotRunError
 from harness.commands.report.opening import File
 from harness.commands.report.writing import write_made_from
+from reports.printing.say import say
 from reports.untrusted.one_line import one_line
 
 
@@ -33,7 +34,7 @@ def command(
     data, judgement = report_bytes(report), judge(report)
     if judgement.verdict != "admissible":
         codes = ", ".join(violation.code for violation in judgement.violations)
-        print(f"k3: the gate will say {judgement.verdict} of it: {codes}", file=sys.stderr)
+        say(f"k3: the gate will say {judgement.verdict} of it: {codes}", sys.stderr)
     if out is None:
         sys.stdout.write(data.decode())
     else:

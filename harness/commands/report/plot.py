@@ -8,6 +8,7 @@ import typer
 from harness.base.errors import CannotRunError, UsageError
 from harness.commands.report.opening import File, open_report
 from harness.commands.report.writing import write_made_from
+from reports.printing.say import say
 from reports.untrusted.nearest import unknown
 from reports.untrusted.one_line import one_line
 
@@ -36,4 +37,4 @@ def command(
         raise UsageError(f"--picture: {unknown('picture', picture, pictures)}")
     chosen = pictures[picture or next(iter(pictures))]
     write_made_from(file, chosen.file(kind), out)
-    print(f"{out}: {chosen.title.lower()}; it has {', '.join(pictures)}")
+    say(f"{out}: {chosen.title.lower()}; it has {', '.join(pictures)}")

@@ -14,11 +14,12 @@ from harness.commands.review.claims import ClaimLine, claim_lines, markdown_tabl
 from harness.commands.review.plan import missing, print_plan
 from harness.commands.run.options import Dry, Json
 from harness.commands.run.output import RUNS
-from harness.fetching.progress import say
+from harness.fetching.progress import tell
 from harness.review.folder import ReviewFolder, StepRecord
 from harness.review.review import Review
 from harness.review.suite import Suite, load_suite
 from reports.atomic_file import write_atomically
+from reports.printing.say import say
 
 if TYPE_CHECKING:
     from gate.judging.judged_file import JudgedFile
@@ -55,7 +56,7 @@ def command(
         more = f" (and {len(lacks) - 1} more; `--plan` shows all)" if len(lacks) > 1 else ""
         raise CannotRunError(f"{lacks[0]}{more}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    review = Review(chosen, _folder(place), say)
+    review = Review(chosen, _folder(place), tell)
     try:
         records = review.run()
     except KeyboardInterrupt:
@@ -102,9 +103,9 @@ def _conclude(
     else:
         print_claims(lines)
         for name, record in records.items():
-            print(f"{record.state:<9} {name}{f': {record.reason}' if record.reason else ''}")
-        print(tally(judged))
-        print(f"k3: {folder.top / 'index.html'}", file=sys.stderr)
+            say(f"{record.state:<9} {name}{f': {record.reason}' if record.reason else ''}")
+        say(tally(judged))
+        say(f"k3: {folder.top / 'index.html'}", sys.stderr)
     failed = any(record.state == "failed" for record in records.values())
     return exit_code(file.as_own for file in judged) or (3 if failed else 0)
 

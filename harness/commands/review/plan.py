@@ -12,7 +12,7 @@ from harness.review.folder import ReviewFolder
 from harness.review.review import Review
 from harness.review.step import BaseStep
 from harness.review.suite import Suite
-from reports.untrusted.one_line import show
+from reports.printing.say import say
 
 
 @dataclass(frozen=True)
@@ -60,18 +60,18 @@ def print_plan(suite: Suite, place: Path, json_output: bool) -> int:
         return 3 if lacks else 0
     from gate.render.tables.drawing import write_table
 
-    show(f"suite {suite.name}: {suite.title}")
-    show(f"folder {place}")
-    show(f"memory {suite.memory_gb:g} GB, disk {suite.disk_gb:g} GB, about {minutes:.0f} minutes")
+    say(f"suite {suite.name}: {suite.title}")
+    say(f"folder {place}")
+    say(f"memory {suite.memory_gb:g} GB, disk {suite.disk_gb:g} GB, about {minutes:.0f} minutes")
     rows = [(step.name, step.state, f"{step.minutes or 0:g}", step.command) for step in steps]
     write_table(("step", "state", "minutes", "command"), rows, sys.stdout, words=4)
     for command in fetch:
-        show(f"fetch: {command}")
+        say(f"fetch: {command}")
     for line in fetched.values():
-        show(line)
+        say(line)
     for problem in dict.fromkeys([*lacks, *(problem for step in steps for problem in step.missing)]):
         wanting = ", ".join(step.name for step in steps if problem in step.missing) or "pages"
-        show(f"MISSING for {wanting}: {problem}")
+        say(f"MISSING for {wanting}: {problem}")
     return 3 if lacks else 0
 
 

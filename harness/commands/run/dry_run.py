@@ -12,8 +12,8 @@ from harness.plans.estimates.how_long import about_minutes, minutes_in_words
 from harness.plans.plan import Plan
 from harness.plans.preset import TimedPreset
 from harness.plans.requirements import Requirement, requirements_of
+from reports.printing.say import say
 from reports.untrusted.number_of import number_of
-from reports.untrusted.one_line import show
 
 COLUMNS = ("arm", "role", "engine", "prompts", "repeats", "runs", "settings")
 
@@ -81,25 +81,25 @@ def _print_text(plan: Plan, needs: tuple[Requirement, ...], told: frozenset[Requ
     from gate.render.tables.drawing import write_table
 
     arms, preset = plan.planned(), plan.preset
-    show(f"preset {preset.name} ({preset.kind}): {plan.title}")
-    show(", ".join(f"{key} {_shown(value)}" for key, value in plan.settings().items()))
+    say(f"preset {preset.name} ({preset.kind}): {plan.title}")
+    say(", ".join(f"{key} {_shown(value)}" for key, value in plan.settings().items()))
     rows = [
         (arm.name, arm.role, arm.engine, arm.prompts, str(arm.repeats), str(arm.runs), arm.settings) for arm in arms
     ]
     write_table(COLUMNS, rows, sys.stdout, words=len(COLUMNS))
-    show(number_of(sum(arm.runs for arm in arms), "run"))
+    say(number_of(sum(arm.runs for arm in arms), "run"))
     if found := list(too_small(plan)):
-        show(f"No speed may be quoted from this run: {'; '.join(found)}.")
+        say(f"No speed may be quoted from this run: {'; '.join(found)}.")
     if preset.memory_gb:
-        show(f"takes {preset.memory_gb:g} GB of memory")
-    show(_time(plan))
+        say(f"takes {preset.memory_gb:g} GB of memory")
+    say(_time(plan))
     for model in fetches_of(model.name for model in preset.models()):
         if model.by_hand:
-            show(f"fetch, {model.disk_bytes / 1e9:.1f} GB: {model.command}")
+            say(f"fetch, {model.disk_bytes / 1e9:.1f} GB: {model.command}")
     for plugin in used_plugins(preset.plugins()):
-        show(f"plug-in {plugin.line}")
+        say(f"plug-in {plugin.line}")
     for need in needs:
-        show(f"ok {need.what}: fetched by then" if need.fetched and need in told else need.line)
+        say(f"ok {need.what}: fetched by then" if need.fetched and need in told else need.line)
 
 
 def _time(plan: Plan) -> str:
@@ -114,7 +114,7 @@ def _print_in_all(plans: Sequence[Plan]) -> None:
     """About how long all presets take together, where there are several, and of all it is known."""
     known = [about for plan in plans if (about := about_minutes(plan)) is not None]
     if len(plans) > 1 and len(known) == len(plans):
-        show(f"all {len(plans)} presets: {minutes_in_words(sum(minutes for minutes, _ in known))}")
+        say(f"all {len(plans)} presets: {minutes_in_words(sum(minutes for minutes, _ in known))}")
 
 
 def _takes(plan: Plan) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from harness.plans.requirements import check_requirements
 from harness.runs.journal import drop_journal, measured, read_journal, remove_leftovers, settle
 from harness.runs.output_lock import output_lock
 from reports.journal import journal_of
+from reports.printing.say import say
 from reports.report import Report
 from reports.untrusted.number_of import number_of
 
@@ -94,7 +95,7 @@ def execute(plan: Plan, out: Path | None, *, json_output: bool, dry: bool, verbo
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
     files = [_settle(part, path) for part, path in places]
     if finished:
-        print(f"k3: {out}: it is finished; nothing to do (`k3 report show` shows it)", file=sys.stderr)
+        say(f"k3: {out}: it is finished; nothing to do (`k3 report show` shows it)", sys.stderr)
     if not finished or json_output:
         print_outcomes(files, json_output=json_output, verbose=verbose)
     raise typer.Exit(0 if finished else exit_code(file.as_own for file in files))

@@ -10,8 +10,8 @@ from gate.render.headline import headline_line
 from gate.render.outcome import verdict_words
 from gate.render.tables.look_lines import look_lines
 from gate.render.tables.show import write_measured, write_outcome
+from reports.printing.say import say
 from reports.report import Report, load_report
-from reports.untrusted.one_line import one_line
 
 
 def print_outcomes(files: Sequence[JudgedFile], *, json_output: bool, verbose: bool) -> None:
@@ -26,25 +26,27 @@ def print_outcomes(files: Sequence[JudgedFile], *, json_output: bool, verbose: b
     for number, judged in enumerate(files):
         report = load_report(Path(judged.path))
         if len(files) > 1 and report.preset is not None:
-            print("\n" * (number > 0) + f"== {one_line(report.preset.name)} ==")
+            if number:
+                say("")
+            say(f"== {report.preset.name} ==")
         _print_outcome(report, judged, verbose)
 
 
 def _print_outcome(report: Report, judged: JudgedFile, verbose: bool) -> None:
     """That the machine was busy, the sentences, what is withheld, the table, and last machine, verdict and file."""
     if judged.busy is not None:
-        print(judged.busy)
+        say(judged.busy)
     write_outcome(judged, sys.stdout, verbose=verbose)
     sys.stdout.flush()  # the table goes to another stream, and a terminal shows both
-    print(file=sys.stderr)
+    say("", sys.stderr)
     write_measured(report, judged, sys.stderr)
     sys.stderr.flush()
     for line in look_lines(report):
-        print(line)
+        say(line)
     if judged.machine is not None:
-        print(judged.machine)
-    print(f"verdict: {verdict_words(judged)}")
-    print(f"report: {judged.path}", flush=True)
+        say(judged.machine)
+    say(f"verdict: {verdict_words(judged)}")
+    say(f"report: {judged.path}")
 
 
 def _document(judged: JudgedFile) -> dict[str, object]:

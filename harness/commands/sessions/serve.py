@@ -24,7 +24,7 @@ from harness.commands.sessions.options import (
     served_settings,
 )
 from harness.commands.trust_option import TrustCode
-from harness.fetching.progress import say
+from harness.fetching.progress import tell
 from reports.engines import ORACLE
 
 LOOPBACK = "127.0.0.1:50051"
@@ -79,7 +79,7 @@ def command(
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end)
     with DeviceThread() as device:
-        say(f"loading {model}")
+        tell(f"loading {model}")
         engine_loaded = device.run("load", load_engine(named))
         service = SessionService(
             engine_loaded.served, Limits(sessions=sessions, history_tokens=history, idle_seconds=idle), device

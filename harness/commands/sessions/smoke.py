@@ -28,7 +28,7 @@ from harness.commands.sessions.options import (
 from harness.commands.sessions.settle import place_for, settle_conduct, stamped
 from harness.commands.trust_option import TrustCode
 from harness.engines.spec import RemoteSpec
-from harness.fetching.progress import say
+from harness.fetching.progress import tell
 from reports.engines import ENGINES, INCREMENTAL
 from reports.report import Report
 from reports.restorations import RESTORATIONS
@@ -108,7 +108,7 @@ def _of_own_server(named: ServedSettings) -> Report:
     from harness.remote.smoke import run_smoke
 
     with DeviceThread() as device:
-        say(f"loading {named.model}")
+        tell(f"loading {named.model}")
         engine = device.run("load", load_engine(named))
         loaded = engine.loaded
         with serving(SessionService(engine.served, Limits(), device), "127.0.0.1:0") as listening:

@@ -20,7 +20,7 @@ from harness.commands.run.options import Json
 from harness.commands.run.output import RUNS
 from harness.commands.sweep.keeping import is_done, keep
 from harness.commands.sweep.on_worker import TASKS
-from harness.fetching.progress import say
+from harness.fetching.progress import tell
 from harness.models.info import model_info
 from harness.models.resolve import resolve
 from harness.plans.preset import NamedModel
@@ -30,8 +30,8 @@ from harness.sweep.dispatch import Dispatch, Home
 from harness.sweep.messages import Asked, Question, Quiet, WantedModel
 from harness.sweep.scheduler import Certificates, check_address, existing, local, read_address
 from harness.sweep.sweep_file import read_sweep
+from reports.printing.say import say
 from reports.untrusted.number_of import number_of
-from reports.untrusted.one_line import show
 
 LOCK_S = 60.0
 """Seconds that a worker waits for its machine's lock: the orphan of a killed one lets go of it at once."""
@@ -76,7 +76,7 @@ def command(
     try:
         with file_lock(folder / ".sweep.lock"):
             todo = [cell for cell in cells if not is_done(cell, folder)]
-            say(f"{number_of(len(cells), 'cell')}, {len(cells) - len(todo)} done, to {folder}")
+            tell(f"{number_of(len(cells), 'cell')}, {len(cells) - len(todo)} done, to {folder}")
             with _named(file):
                 failed = _run(todo, folder, client, minutes, patience, None if busy else _quiet()) if todo else {}
     except KeyboardInterrupt:
@@ -150,14 +150,14 @@ def _run(
         ).model_dump_json()
 
     wanted = tuple(WantedModel(role=model.role, name=model.name) for model in models)
-    home = Home(ask, lambda cell, answer, files: keep(cell, answer, files, folder, digests), say)
+    home = Home(ask, lambda cell, answer, files: keep(cell, answer, files, folder, digests), tell)
     begun = now()
     with way as client:
         crew = Crew(source, RULE_SET, digests)
         dispatch = Dispatch(client, crew, TASKS, Question(models=wanted).model_dump_json(), home, patience_s)
         dispatch.work(todo)
         whole = now() - begun
-    say(f"{number_of(dispatch.made, 'cell')} made; the runs took {dispatch.runs_s:.1f} s of {whole:.1f} s")
+    tell(f"{number_of(dispatch.made, 'cell')} made; the runs took {dispatch.runs_s:.1f} s of {whole:.1f} s")
     return dispatch.failed
 
 
@@ -202,8 +202,8 @@ def _print_plan(cells: tuple[Cell, ...], folder: Path, *, json_output: bool) -> 
         return
     for cell, row in zip(cells, rows, strict=True):
         settings = " ".join(cell.plan.loaded.overrides)
-        show(f"{'done' if row['done'] else 'to do'}  {cell.name}  {settings}".rstrip())
-    print(f"{number_of(len(rows), 'cell')}, {sum(bool(row['done']) for row in rows)} done")
+        say(f"{'done' if row['done'] else 'to do'}  {cell.name}  {settings}".rstrip())
+    say(f"{number_of(len(rows), 'cell')}, {sum(bool(row['done']) for row in rows)} done")
 
 
 def _conclude(cells: tuple[Cell, ...], failed: dict[str, str], folder: Path, *, json_output: bool) -> None:
@@ -215,8 +215,8 @@ def _conclude(cells: tuple[Cell, ...], failed: dict[str, str], folder: Path, *, 
         print(json.dumps({"folder": str(folder), "reports": reports, "failed": failed}, indent=1))
     else:
         for name, why in failed.items():
-            show(f"FAILED {name}: {why}")
-        print(tally(files))
-        print(f"reports: {folder}  (`k3 report table {folder}` pools them)")
+            say(f"FAILED {name}: {why}")
+        say(tally(files))
+        say(f"reports: {folder}  (`k3 report table {folder}` pools them)")
     sys.stdout.flush()
     raise typer.Exit(3 if failed else exit_code(file.as_own for file in files))

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.base.errors import Interrupted
+from reports.printing.say import say
 
 
 @contextmanager
@@ -20,7 +21,7 @@ def kept(out: Path) -> Iterator[None]:
 
 def print_line(text: str) -> None:
     """Progress on stderr, a line an event, so that a log of it can be read."""
-    print(text, file=sys.stderr, flush=True)
+    say(text, sys.stderr)
 
 
 def command_line(arguments: list[str]) -> str:

@@ -71,11 +71,11 @@ class LoadedModels(ABC):
 
     def tell_unverified(self) -> None:
         """Say, before a long run, that nothing of it will be admitted as long as the verifier was not compared."""
-        from harness.fetching.progress import say
+        from harness.fetching.progress import tell
 
         own = self.models[0]
         if own.faithfulness is None:
-            say(f"{own.id} was not compared with its reference, so all will be withheld: `k3 models verify` it first")
+            tell(f"{own.id} was not compared with its reference, so all will be withheld: `k3 models verify` it first")
 
     def formula(self, arm: Arm, row: Measurement) -> ArmMemory:
         """What the arm's cache should have held by formula at the end of the row's prefill, and what it held.

@@ -20,6 +20,7 @@ from harness.runs.run_ledger.ledger_file import STATE_VARIABLE, append, read_led
 from harness.runs.run_ledger.opt_out import left_out
 from reports.content_digest import content_digest
 from reports.journal import journal_of
+from reports.printing.say import say
 from reports.records.provenance import RunLedger
 from reports.records.record import Digest, digest_of
 from reports.report import Report
@@ -108,7 +109,7 @@ class Recording:
         except OSError as error:
             self._state = "unwritable"
             told = f"{self._folder}: the run ledger cannot be written ({error.strerror or error})"
-            print(f"k3: {told}; the run goes on, and its report says that it is not recorded", file=sys.stderr)
+            say(f"k3: {told}; the run goes on, and its report says that it is not recorded", sys.stderr)
             return None
 
 

@@ -17,7 +17,7 @@ def silent(verdict: Verdict) -> JudgedFile:
 
 
 def text(file: JudgedFile, *, listed: bool = False) -> str:
-    return "\n".join("".join(span for span, _ in line) for line in outcome_lines(file, None, listed=listed))
+    return "\n".join("".join(span for span, _ in line) for line in outcome_lines(file, listed=listed))
 
 
 def test_broken_evidence_and_honest_evidence_that_breaks_a_rule_are_told_apart() -> None:

@@ -1,10 +1,15 @@
 """Progress without a terminal: plain lines, few of them, on stderr."""
 
+import io
+import re
 import threading
 
 import pytest
+from rich.console import Console
+from rich.progress import MofNCompleteColumn
 
 from harness.base.progress import QUIET_S, Pace, PlainLines, bar, told
+from harness.base.terminal_bar import WHOLE, TerminalBar
 
 
 class Clock:
@@ -129,3 +134,18 @@ def test_another_phase_is_timed_anew() -> None:
 )
 def test_an_estimate_is_told_as_roughly_as_it_is_known(seconds: float, text: str) -> None:
     assert told(seconds) == text
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_on_a_terminal_the_text_gives_way_and_the_figures_stay_whole(columns: int) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, width=columns, force_terminal=True, color_system=None)
+    with TerminalBar(MofNCompleteColumn(table_column=WHOLE), console=console) as shown:
+        shown.add_task("oracle on a sample of many words, " * 4, total=1000, completed=123)
+    drawn = [line for line in re.sub(r"\x1b\[[?\d]*[A-Za-z]", "", stream.getvalue()).split("\r") if line.strip()]
+    assert drawn
+    for line in drawn:
+        assert "123/1000" in line
+        assert "oracle on" in line
+        assert "\N{HORIZONTAL ELLIPSIS}" in line
+        assert len(line.rstrip("\n")) <= columns

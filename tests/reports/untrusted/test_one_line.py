@@ -1,6 +1,6 @@
 import pytest
 
-from reports.untrusted.one_line import LIMIT, every_line, one_line, show
+from reports.untrusted.one_line import LIMIT, every_line, one_line
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,3 @@ def test_long_text_is_cut_to_the_limit():
 
 def test_lines_keep_their_ends_and_tabs_and_nothing_else():
     assert every_line("a\tb\r\n\x1b[2J\u202ec\n") == "a\tb\\r\n\\x1b[2J\\u202ec\n"
-
-
-def test_a_line_that_is_shown_is_one(capsys):
-    show("a\nverdict: admissible\x9b")
-    assert capsys.readouterr().out == "a\\nverdict: admissible\\x9b\n"

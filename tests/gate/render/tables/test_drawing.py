@@ -2,11 +2,11 @@
 
 import io
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.render.tables.drawing import FEWEST_COLUMNS, PIPE_COLUMNS, columns_of, table_lines, write_table
+from gate.render.tables.drawing import table_lines, write_table
+from reports.printing.width import PIPE_COLUMNS
 
 
 def drawn(columns: tuple[str, ...], rows: list[tuple[str, ...]], width: int, words: int) -> list[str]:
@@ -47,14 +47,6 @@ def test_words_go_on_below_and_long_ones_stay_whole() -> None:
 def test_wide_letters_take_two_columns() -> None:
     lines = drawn(("arm", "s"), [("模型", "1"), ("abcd", "2")], 80, 1)
     assert lines[1:3] == ["模型  1", "abcd  2"]
-
-
-@pytest.mark.parametrize(
-    ("said", "columns"), [("100", 100), ("5", FEWEST_COLUMNS), ("", None), ("x", None), ("0", None)]
-)
-def test_the_width_is_what_the_caller_says(monkeypatch: pytest.MonkeyPatch, said: str, columns: int | None) -> None:
-    monkeypatch.setenv("COLUMNS", said)
-    assert columns_of(io.StringIO()) == columns
 
 
 words = st.text("ab", min_size=1, max_size=12)

@@ -69,7 +69,7 @@ def test_who_ran_it_just_now_broke_no_rule_and_may_quote_nothing(folder: Path) -
     (file,) = judge_paths([folder / "second.json"])
     assert (file.as_own.verdict, exit_code([file.as_own]), file.as_own.headlines) == ("admissible", 0, ())
     assert file.as_own.withheld == file.claims
-    text = "\n".join("".join(span for span, _ in line) for line in outcome_lines(file, None))
+    text = "\n".join("".join(span for span, _ in line) for line in outcome_lines(file))
     assert text.startswith("Nothing may be quoted from this report yet.\nWITHHELD: ")
     assert "this is run 2 of its plan on its machine" in text
 

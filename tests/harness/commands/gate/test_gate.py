@@ -229,9 +229,20 @@ def test_what_is_no_report_says_why(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "note.txt").write_text("a note")
     (tmp_path / "list.json").write_text("[]")
     assert run(["gate", "check", str(tmp_path / "note.txt"), str(tmp_path / "list.json")]) == 3
-    lines = capsys.readouterr().out.splitlines()
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
     assert lines[0].endswith("list.json: not evidence (a report is one JSON object; this is a list)")
     assert "note.txt: not evidence (not JSON" in lines[1]
+    assert "JSON" not in err, "the reason stands in the list"
+
+
+@pytest.mark.parametrize("output", sorted(set(FORMATS) - {"text"}))
+def test_where_no_list_tells_it_the_error_says_why(
+    output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "note.txt").write_text("a note")
+    assert run(["gate", "check", str(tmp_path / "note.txt"), "--format", output]) == 3
+    assert capsys.readouterr().err.startswith(f"k3: {tmp_path / 'note.txt'}: not JSON: it is text")
 
 
 @pytest.mark.parametrize(("code", "said"), [("NOPE", "k3 gate rules"), ("", "k3 gate rules"), ("  ", "k3 gate rules")])
@@ -324,7 +335,7 @@ def test_what_a_folder_holds_beside_reports_fails_it_only_if_asked(
     assert run(["gate", "check", str(good.parent)]) == 0
     assert "begun.json.rows: not evidence (the rows of a run that has not come to its end" in capsys.readouterr().out
     assert run(["gate", "check", str(good.parent), "--strict"]) == 3
-    assert "has not come to its end" in capsys.readouterr().err
+    assert "begun.json.rows: was not judged, as the list says" in capsys.readouterr().err
     good.unlink()
     assert run(["gate", "check", str(good.parent)]) == 3
     assert "no report in this folder" in capsys.readouterr().err

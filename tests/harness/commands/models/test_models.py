@@ -31,8 +31,11 @@ def run_command(capsys: pytest.CaptureFixture[str]) -> Run:
     return run
 
 
-def test_list_shows_every_known_model_and_creates_nothing(empty_cache: Path, run: Run) -> None:
-    lines = run("list").splitlines()
+def test_list_shows_every_known_model_and_creates_nothing(
+    empty_cache: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "999")
+    *lines, _ = run("list").splitlines()
     assert [line.split()[0] for line in lines] == ["name", *registry().models]
     assert "present" in lines[1]
     assert "absent" in lines[2]

@@ -1,0 +1,1 @@
+"""What K3 prints for people, fitted to where they read it."""
