@@ -25,7 +25,7 @@ from harness.sweep.messages import Answer, Proof
 from harness.sweep.scheduler import existing, read_address
 from harness.sweep.tasks import RUN, Tasks
 from harness.sweep.work import Made
-from reports.records.provenance import SourceCode
+from reports.records.provenance import Host, SourceCode
 from reports.records.record import digest_of
 
 SOURCE = SourceCode(version="0.0.0", files=digest_of(b"sleeping"))
@@ -33,6 +33,11 @@ RULE_SET = 1
 PATIENCE_S = 300.0
 REPORT = b"x" * 21_000
 """What comes home of a cell: as many bytes as a report of the demo has."""
+
+
+LOOKED_AT = {"distributed.worker.profile.enabled": False, "distributed.admin.system-monitor.interval": "10 s"}
+"""Dask looks at what a worker does a hundred times a second: nothing to a machine, and all a process of many
+workers does."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,12 @@ class Sleep:
         return json.dumps({"name": self.name, "seconds": self.seconds})
 
 
-def prove(_: str) -> str:
-    """Every worker is a machine of its own, called after its address."""
+def prove(question: str) -> str:
+    """Every worker is a machine of its own, called after its address; they are built like the one that is told."""
     from distributed import get_worker
 
     address = get_worker().address
-    host = read_host().replace(label=address.rpartition(":")[2])
+    host = Host.model_validate_json(question).replace(label=address.rpartition(":")[2])
     return Proof(
         machine=digest_of(address.encode()), host=host, source=SOURCE, rule_set=RULE_SET, models=()
     ).model_dump_json()
@@ -91,7 +96,10 @@ def serve_scheduler(told: Any) -> None:
 def serve_workers(address: str, count: int, folder: str) -> None:
     """Workers of one thread each, in one process."""
 
+    import dask
+
     logging.disable(logging.WARNING)
+    dask.config.set(LOOKED_AT)
 
     async def forever() -> None:
         from distributed import Worker
@@ -169,11 +177,13 @@ def main(argv: list[str]) -> int:
         crowd(workers, options.processes, folder) as address,
         existing(read_address(address), None) as client,
     ):
-        client.wait_for_workers(workers, timeout=PATIENCE_S)
+        while len(client.nthreads()) < workers:  # `wait_for_workers` has each described, ten times a second
+            time.sleep(1)
         scheduler_s = client.run_on_scheduler(time.process_time)
         home_s, begun = time.process_time(), now()
         home = Home(Sleep.asked, watch.receive, watch.say)
-        dispatch = Dispatch(client, Crew(SOURCE, RULE_SET, {}), Tasks(prove, sleep, stop), "{}", home, PATIENCE_S)
+        tasks, host = Tasks(prove, sleep, stop), read_host().model_dump_json()
+        dispatch = Dispatch(client, Crew(SOURCE, RULE_SET, {}), tasks, host, home, PATIENCE_S)
         dispatch.work([Sleep(f"cell-{number}", options.seconds) for number in range(cells)])
         whole_s, home_s = now() - begun, time.process_time() - home_s
         scheduler_s = client.run_on_scheduler(time.process_time) - scheduler_s

@@ -103,15 +103,18 @@ class Dispatch(Generic[W]):
         if begun < self._look_at:
             return
         try:
+            # Addresses alone: a thousand workers take the scheduler seconds to describe, and it does nothing meanwhile.
+            there = self.client.sync(self.client.scheduler.ncores).keys()
+            new = there - self._known
             # Not `scheduler_info`: what it returns is a cache that a poll beside it empties of workers now and then.
-            there = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
+            described = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"] if new else {}
         except (OSError, TimeoutError) as error:
             raise CannotRunError("the scheduler is gone; what came back is kept: the same command goes on") from error
-        for address in self._known - there.keys():
+        for address in self._known - there:
             self._lose(address)
-        for address in there.keys() - self._known:
+        for address in new & described.keys():
             self._known.add(address)
-            if there[address].get("resources", {}).get(RUN, 0) >= 1:
+            if described[address].get("resources", {}).get(RUN, 0) >= 1:
                 self._submit(self.tasks.prove, self.question, Attempt(address, None))
             else:
                 self.home.say(f"worker {address}: left alone: it has no resource {RUN}=1")
