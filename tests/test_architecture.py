@@ -28,21 +28,21 @@ def sources(folder: str) -> list[Path]:
 
 def imports(file: Path, top_only: bool) -> Iterator[str]:
     """Dotted names of modules imported in `file`; with `top_only` those executed when it is imported."""
-    tree = ast.parse(file.read_text())
-    inside = {id(node) for late in ast.walk(tree) if is_late(late) for node in ast.walk(late)}
-    for node in ast.walk(tree):
-        if top_only and id(node) in inside:
-            continue
+    nodes: list[ast.AST] = [ast.parse(file.read_text())]
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             yield node.module
+        elif not isinstance(node, ast.expr) and not (top_only and is_late(node)):
+            nodes += ast.iter_child_nodes(node)
 
 
 def is_late(node: ast.AST) -> bool:
     """Its body does not run when the module is imported: a function, or a block for type checkers."""
     checking = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-    return checking or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    return checking or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def test_heavy_modules_are_imported_at_the_top_only_in_their_homes() -> None:

@@ -86,6 +86,7 @@ class CodecPrompts:
             ValueError: a haystack so small that the needle cannot lie outside sink and window, or more samples than
                 there are held-out texts.
         """
+        held_out = self._held_out(tokenizer)
         first = Niah(self.lines, self.samples, self.seed, SINK, WINDOW, self.style)
         question, cue = SECOND_QUESTIONS[self.second]
         second = replace(first, question=question, cue=cue)
@@ -93,8 +94,8 @@ class CodecPrompts:
             [prompt for prompt in niah.prompts(tokenizer) if prompt.prompt_set == "main"] for niah in (first, second)
         )
         made: list[Prompt] = []
-        for main, other, held_out in zip(asked, again, self._held_out(tokenizer), strict=True):
-            made += [main, replace(other, prompt_set="second_question"), held_out]
+        for main, other, text in zip(asked, again, held_out, strict=True):
+            made += [main, replace(other, prompt_set="second_question"), text]
         return tuple(made)
 
     def _held_out(self, tokenizer: Tokenizer) -> list[Prompt]:

@@ -39,6 +39,14 @@ PRINTING = [
 ]
 """A command line of every kind that prints to stdout."""
 
+BUFFERINGS = [*((arguments, "") for arguments in PRINTING), (["--help"], "1"), (["gate", "rules"], "1")]
+"""Each as pipes and files are written to, in blocks; and two as with `python -u`, for how stdout is buffered is no
+matter of the command."""
+each_command = pytest.mark.parametrize(
+    ("arguments", "buffering"), [pytest.param(*each, id=" ".join([*each[0], each[1]]).strip()) for each in BUFFERINGS]
+)
+QUICK_RUN = ["niah", "--model", "k3-tiny", "--lines", "8", "--samples", "1", "--processes", "1"]
+
 
 def without_reader(command: list[str], buffering: str, **streams: int) -> "subprocess.CompletedProcess[bytes]":
     """Run with stdout a pipe whose reader has gone, as in `| head -0`, where `streams` names no other place."""
@@ -52,8 +60,7 @@ def without_reader(command: list[str], buffering: str, **streams: int) -> "subpr
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
-@pytest.mark.parametrize("buffering", ["", "1"])
-@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+@each_command
 def test_a_full_stdout_is_3_in_one_line(arguments: list[str], buffering: str) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
@@ -69,8 +76,7 @@ def test_a_full_stdout_is_3_in_one_line(arguments: list[str], buffering: str) ->
     assert done.stderr.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("buffering", ["", "1"])
-@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+@each_command
 def test_without_a_reader_a_command_is_silent_and_its_exit_code_is_its_own(
     arguments: list[str], buffering: str
 ) -> None:
@@ -96,11 +102,10 @@ def test_a_closed_pipe_of_both_streams_ends_however_it_was_started(
     assert done.returncode == code
 
 
-@pytest.mark.parametrize("buffering", ["", "1"])
-def test_a_closed_pipe_ends_a_run_and_the_same_command_goes_on(tmp_path: Path, buffering: str) -> None:
+def test_a_closed_pipe_ends_a_run_and_the_same_command_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "run.json"
-    command = ["niah", "--model", "k3-tiny", "--lines", "8", "--samples", "1", "--out", str(out)]
-    done = without_reader([sys.executable, "-m", "harness.cli", *command], buffering, stderr=subprocess.STDOUT)
+    command = [*QUICK_RUN, "--out", str(out)]
+    done = without_reader([sys.executable, "-m", "harness.cli", *command], "", stderr=subprocess.STDOUT)
     assert done.returncode == 3
     run(command)
     assert load_report(out).gate is not None
@@ -108,8 +113,7 @@ def test_a_closed_pipe_ends_a_run_and_the_same_command_goes_on(tmp_path: Path, b
 
 def test_a_closed_stderr_leads_nowhere(tmp_path: Path) -> None:
     """Neither to stdout, nor into the next file that is opened."""
-    arguments = f"niah --model k3-tiny --lines 8 --samples 1 --out '{tmp_path / 'run.json'}'"
-    program = f"'{sys.executable}' -m harness.cli {arguments} 2>&-"
+    program = f"'{sys.executable}' -m harness.cli {' '.join(QUICK_RUN)} --out '{tmp_path / 'run.json'}' 2>&-"
     done = subprocess.run(["sh", "-c", program], stdout=subprocess.PIPE, cwd=ROOT, check=False)
     assert b"warming up" not in done.stdout
     assert done.stdout.decode().splitlines()[-1] == f"report: {tmp_path / 'run.json'}"
