@@ -2,14 +2,11 @@
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 
-import mlx.core as mx
 import pytest
 
 from harness.engines.base import Block, DecodeLimit
 from harness.engines.drafters.replay import Spoil, spoils
-from harness.engines.mlx.drafters.model import ModelDrafter
 from harness.engines.mlx.drafters.replay import ReplayDrafter
 from harness.engines.mlx.engines.fused import FusedEngine
 from harness.engines.mlx.engines.fused_carry import FusedCarryEngine
@@ -19,7 +16,6 @@ from harness.engines.spec import DrafterSpec, EngineSettings
 from tests.harness.lively_models import lively_gemma, lively_gemma4
 from tests.harness.tiny_models import VOCAB, prompt_of, tiny_llama
 
-speculative_generate_step = import_module("mlx_lm.generate").speculative_generate_step
 ENGINES = {"fused": FusedEngine, "fused-carry": FusedCarryEngine}
 VERIFIERS = {"llama": tiny_llama, "gemma": lively_gemma, "gemma4": lively_gemma4}
 SPOILT = spoils(VOCAB, seed=3)
@@ -54,7 +50,7 @@ def replaying(name: str, verifier: Verifier, whole: list[int], spoil: Spoil, siz
 
 
 @pytest.mark.parametrize("spoilt", SPOILT)
-@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("size", [1, 2, 16])  # 4 and 8 come below
 @pytest.mark.parametrize("model", VERIFIERS)
 @pytest.mark.parametrize("name", ENGINES)
 def test_the_stream_is_the_oracle_s(name: str, model: str, size: int, spoilt: str) -> None:
@@ -136,18 +132,3 @@ def test_stages_add_up_to_no_more_than_their_block(name: str) -> None:
     _, blocks = run(build(name, tiny_llama(), settings(8)), repetitive(60), DecodeLimit(TOKENS, {}))
     for block in blocks:
         assert 0 < block.verify_s <= block.draft_s + block.verify_s + block.extend_s + block.rollback_s <= block.seconds
-
-
-def test_where_mlx_lm_s_own_speculative_decoding_diverges_ours_does_not() -> None:
-    """Past the wrap its trim does nothing, without a word; same verifier, same draft model, same prompts."""
-    verifier, drafting = lively_gemma(), lively_gemma4()
-    wrong_streams = 0
-    for length in (40, 41, 42, 43):
-        prompt, stream = prompt_of(length), list(oracle("gemma", length))
-        theirs = speculative_generate_step(mx.array(prompt), verifier.model, drafting.model, max_tokens=TOKENS)
-        wrong_streams += [int(token) for token, *_ in theirs] != stream
-        request = DrafterSpec(kind="model", model="unused", block_size=3)
-        drafter = ModelDrafter(drafting, None, verifier, 16)
-        engine = FusedEngine(verifier, EngineSettings(prefill_chunk=16, drafter=request), drafter)
-        assert run(engine, prompt, DecodeLimit(TOKENS, {}))[0] == stream
-    assert wrong_streams > 0

@@ -87,7 +87,7 @@ def test_its_stream_is_that_of_the_plain_function(length: int, drafting) -> None
 def test_past_the_wrap_it_diverges_where_ours_does_not() -> None:
     verifier, drafting = lively_gemma(), lively_gemma4()
     astray = 0
-    for length in (40, 41, 42, 43):
+    for length in (40, 41):
         prompt, limit = prompt_of(length), DecodeLimit(TOKENS, {})
         ours = FusedEngine(verifier, settings(), ModelDrafter(drafting, None, verifier, CHUNK))
         assert run(ours, prompt, limit)[0] == oracle(verifier, prompt)
