@@ -94,8 +94,7 @@ class Judge:
     def _judge(self, evidence: Evidence, parity: frozenset[str], beside: Beside = NOTHING_BESIDE) -> JudgedEvidence:
         retractions = self._retractions.in_force(evidence.path)
         judged = judge_evidence(evidence, retractions, parity, beside)
-        selected = self._runs.selected(evidence, retractions)
-        return JudgedEvidence(evidence, judged.barred(selected) if selected is not None else judged)
+        return JudgedEvidence(evidence, self._runs.barred(judged, evidence, retractions))
 
     def parity_in(self, folder: Path) -> frozenset[str]:
         """What the parity reports directly in `folder` show; every folder is looked through once."""

@@ -7,6 +7,7 @@ from gate.judging.judge import NOTHING_SAID, Headline, JudgedClaim
 from gate.judging.reasons import Reason
 from gate.rules.claims.selected_run import RUN_SELECTED
 from gate.rules.files.refused import LEGACY_SCHEMA
+from reports.records.provenance import EarlierRun
 from reports.records.verdict import Verdict, Violation
 
 WARNINGS = frozenset({LEGACY_SCHEMA.code})
@@ -20,7 +21,8 @@ class JudgedFile:
     `source` is `k3`, the name of an importer, or none where that cannot be told; `opened` is false when the file
     system did not hand the file over, so that nothing could be judged. `reason` says why a file is taken for no
     report, or what one of another tool lacks. `machine` says how busy and hot the machine was, and `busy`
-    that it was too busy for its times, as `gate.judging.machine` words it.
+    that it was too busy for its times, as `gate.judging.machine` words it. `unseen` are the earlier runs of its plan
+    whose reports are not shown with it.
     """
 
     path: str
@@ -36,6 +38,7 @@ class JudgedFile:
     reason: str | None = None
     machine: str | None = None
     busy: str | None = None
+    unseen: tuple[EarlierRun, ...] = ()
 
     @property
     def state(self) -> str:

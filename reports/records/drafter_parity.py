@@ -33,3 +33,8 @@ class ParityResult(Record):
     candidate_dtype: Name | None = None
     blocks: tuple[ParityBlock, ...]
     stated_agreement: Fraction | None = Field(None, description="As printed by the tool; the gate counts again")
+
+    @property
+    def agreed(self) -> bool:
+        """Both runtimes proposed the same tokens in every block, and there are blocks."""
+        return bool(self.blocks) and all(one.reference_tokens == one.candidate_tokens for one in self.blocks)

@@ -123,6 +123,10 @@ class EarlierRun(Record):
         "alike, by another version of K3"
     )
     ended_at: AwareDatetime
+    agreed: bool | None = Field(
+        None,
+        description="Of a parity run: both runtimes proposed the same, so that nothing is hidden without it",
+    )
 
 
 class RunLedger(Record):

@@ -10,6 +10,7 @@ import typer
 from harness.base.errors import Interrupted, UsageError
 from harness.base.progress import Progress, bar
 from harness.commands.run.dry_run import print_plans
+from harness.commands.run.earlier_runs import EarlierRuns
 from harness.commands.run.options import Dry, Json, Out, Verbose
 from harness.commands.run.output import choose_output
 from harness.commands.run.printing import print_outcomes
@@ -93,29 +94,31 @@ def execute(plan: Plan, out: Path | None, *, json_output: bool, dry: bool, verbo
     places = [*((part, path_beside(out, part)) for part in beside), (plan, out)]
     finished = all(settled(part, path) for part, path in places)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
-    files = [_settle(part, path) for part, path in places]
+    earlier = EarlierRuns()
+    files = [_settle(part, path, earlier) for part, path in places]
     if finished:
         say(f"k3: {out}: it is finished; nothing to do (`k3 report show` shows it)", sys.stderr)
     if not finished or json_output:
-        print_outcomes(files, json_output=json_output, verbose=verbose)
+        print_outcomes(files, json_output=json_output, verbose=verbose, judged_with=earlier.found)
+    if not finished and not json_output:
+        for line in earlier.lines([path for _, path in places]):
+            print(line)
     raise typer.Exit(0 if finished else exit_code(file.as_own for file in files))
 
 
-def _settle(plan: Plan, path: Path) -> "JudgedFile":
+def _settle(plan: Plan, path: Path, earlier: EarlierRuns) -> "JudgedFile":
     """Measure, judge, write once and read back; a report that was settled before is judged as it stands."""
-    from gate.judging.batch import Judge
     from gate.judging.judge import conclude
 
-    judge = Judge()
     if not settled(plan, path):
         with output_lock(path):
             remove_leftovers(path)
             with bar(plan.title) as progress:
                 report = measure(plan, path, progress)
-            settle(conclude(report, judge.parity_in(path.parent)), path)
+            settle(conclude(report, earlier.judge().parity_in(path.parent)), path)
     else:
         drop_journal(path)
-    return judge.read(path).judged
+    return earlier.judged(path)
 
 
 def measure(plan: Plan, out: Path, progress: Progress) -> Report:

@@ -14,14 +14,17 @@ from reports.printing.say import say
 from reports.report import Report, load_report
 
 
-def print_outcomes(files: Sequence[JudgedFile], *, json_output: bool, verbose: bool) -> None:
+def print_outcomes(
+    files: Sequence[JudgedFile], *, json_output: bool, verbose: bool, judged_with: Sequence[Path] = ()
+) -> None:
     """Print the outcome of a run, the last of `files`, after those of the runs beside it.
 
     With `json_output` one document on stdout and nothing else; with `verbose` the codes behind every sentence.
+    `judged_with` are reports elsewhere that count, too.
     """
     if json_output:
         *beside, own = map(_document, files)
-        print(json.dumps(own | {"beside": beside}, indent=1))
+        print(json.dumps(own | {"beside": beside, "judged_with": list(map(str, judged_with))}, indent=1))
         return
     for number, judged in enumerate(files):
         report = load_report(Path(judged.path))

@@ -1,4 +1,7 @@
-"""The lines of the run ledger. It names no path, no prompt and no person: digests, times, and the preset's name."""
+"""The lines of the run ledger: digests, times, the preset's name, and where a report was written. No prompt, no person.
+
+The ledger stays on its machine; a report tells of its lines no more than digests, times and outcomes.
+"""
 
 from typing import Annotated, Literal
 
@@ -41,6 +44,8 @@ class RunEnded(Entry):
     plan: Digest | None = Field(None, description="As in the report: of preset, weights and prompts")
     family: Digest | None = Field(None, description="As of the start, and of the weights of all models")
     code: Digest | None = Field(None, description="Of what the report says of the code that ran")
+    agreed: bool | None = Field(None, description="Of a parity run: both runtimes proposed the same everywhere")
+    written: str | None = Field(None, description="Where its report was written, as a file: address")
 
 
 class Mended(Entry):

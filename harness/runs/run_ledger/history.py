@@ -1,11 +1,17 @@
 """What the chain says of the runs before one: which ended in reports, which gave none."""
 
+import os
+from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote_to_bytes
 
 from harness.runs.run_ledger.chain import Chain
 from harness.runs.run_ledger.entries import Mended, RunEnded, RunStarted
 from reports.records.provenance import EarlierRun
 from reports.records.record import Digest
+
+FILE_ADDRESS = "file://"
+"""What `Path.as_uri` puts before an absolute path, whose bytes it quotes."""
 
 
 def run_to_go_on_with(chain: Chain, start: RunStarted) -> Digest | None:
@@ -17,10 +23,19 @@ def run_to_go_on_with(chain: Chain, start: RunStarted) -> Digest | None:
 def earlier_runs(chain: Chain, end: RunEnded) -> tuple[EarlierRun, ...]:
     """The other runs of the plan that `end` ends, or of one that is alike, that ended in reports."""
     return tuple(
-        EarlierRun(report=one.report, plan=_likeness(one, end), ended_at=one.at)
+        EarlierRun(report=one.report, plan=_likeness(one, end), ended_at=one.at, agreed=one.agreed)
         for run, one in _ended(chain).items()
         if run != end.run and one.report is not None and one.family == end.family
     )
+
+
+def places(chain: Chain) -> dict[Digest, Path]:
+    """Where the report of each digest was written, of those that tell it; of several places of one the last."""
+    return {
+        one.report: Path(os.fsdecode(unquote_to_bytes(one.written.removeprefix(FILE_ADDRESS))))
+        for one in _ended(chain).values()
+        if one.report is not None and one.written is not None
+    }
 
 
 def _likeness(one: RunEnded, end: RunEnded) -> Literal["same", "alike", "other_code"]:

@@ -35,10 +35,11 @@ class Recording:
 
     def __init__(self, plan: Plan, out: Path) -> None:
         self._plan = plan
+        self._out = out
         self._run: Digest | None = None
         self._folder = Path(STATE_VARIABLE)  # until it is known
         self._state: Literal["recorded", "opted_out", "unwritable"] = "opted_out" if left_out() else "recorded"
-        self._try(lambda: self._begin(out))
+        self._try(self._begin)
 
     def ended(self, report: Report) -> Report:
         """Write down that the run ended in `report`, and return that with what the ledger says of it."""
@@ -51,9 +52,9 @@ class Recording:
             run = self._run
             self._try(lambda: append(RunEnded(at=utc_now(), run=run, how=how), self._folder))
 
-    def _begin(self, out: Path) -> None:
+    def _begin(self) -> None:
         self._folder = state_folder()
-        place = digest_of(os.fsencode(out.resolve()))
+        place = digest_of(os.fsencode(self._out.resolve()))
         start = RunStarted(
             at=utc_now(),
             preset=self._plan.preset.name,
@@ -61,7 +62,7 @@ class Recording:
             family=self._plan.family(),
             place=place,
         )
-        kept = os.path.lexists(journal_of(out))
+        kept = os.path.lexists(journal_of(self._out))
         self._run = run_to_go_on_with(read_ledger(self._folder), start) if kept else None
         if self._run is None:
             self._run = append(start, self._folder)
@@ -80,6 +81,8 @@ class Recording:
             plan=report.plan.digest,
             family=self._plan.family(*(model.weights or "" for model in models)),
             code=digest_of(source.model_dump_json().encode()) if source is not None else None,
+            agreed=report.parity.agreed if report.parity is not None else None,
+            written=self._out.absolute().as_uri(),
         )
         told = report.replace(run_ledger=self._told(read_ledger(self._folder), end))
         append(end.replace(report=content_digest(told)), self._folder)

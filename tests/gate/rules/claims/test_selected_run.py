@@ -14,14 +14,14 @@ from reports.content_digest import content_digest
 from reports.records.provenance import EarlierRun, RunLedger
 from reports.report import Report, report_bytes
 from reports.retractions import FILE_NAME
-from tests.gate.honest import Setup, honest_parity
+from tests.gate.honest import Setup, honest_code, honest_parity
 
 FIRST = honest_parity(Setup(samples=5))
 Likeness = Literal["same", "alike", "other_code"]
 
 
-def run_before(digest: str, plan: Likeness = "same") -> EarlierRun:
-    return EarlierRun(report=digest, plan=plan, ended_at=datetime(2026, 11, 28, tzinfo=UTC))
+def run_before(digest: str, plan: Likeness = "same", agreed: bool | None = None) -> EarlierRun:
+    return EarlierRun(report=digest, plan=plan, ended_at=datetime(2026, 11, 28, tzinfo=UTC), agreed=agreed)
 
 
 def after(*earlier: EarlierRun) -> Report:
@@ -113,7 +113,7 @@ def test_the_finding_says_how_many_are_missing_and_which(folder: Path) -> None:
     several = after(run_before(content_digest(FIRST)), *(run_before(digest, "alike") for digest in digests))
     (folder / "second.json").write_bytes(report_bytes(several))
     (violation,) = of_second(judge_paths([folder])).violations
-    named = ", ".join(f"sha256:{digit * 12} of 2026-11-28 00:00" for digit in "234")
+    named = ", ".join(f"sha256:{digit * 64} of 2026-11-28 00:00" for digit in "234")
     assert "this is run 6 of its plan on its machine, and the reports of 4 earlier runs" in violation.message
     assert violation.message.endswith(f"cannot be seen here ({named} and 1 more)")
 
@@ -121,3 +121,18 @@ def test_the_finding_says_how_many_are_missing_and_which(folder: Path) -> None:
 def test_runs_by_another_version_of_k3_are_told_and_bar_nothing(folder: Path) -> None:
     (folder / "second.json").write_bytes(report_bytes(after(run_before("sha256:" + "9" * 64, "other_code"))))
     assert of_second(judge_paths([folder])).verdict == "admissible"
+
+
+@pytest.mark.parametrize(("agreed", "verdict"), [(True, "admissible"), (False, "withheld"), (None, "withheld")])
+def test_a_comparison_that_found_both_runtimes_equal_need_not_be_shown(folder: Path, agreed, verdict) -> None:
+    """It says what the later one says. One that found a difference, and was left out, is what the rule is for."""
+    (folder / "second.json").write_bytes(report_bytes(after(run_before("sha256:" + "9" * 64, agreed=agreed))))
+    (file,) = judge_paths([folder / "second.json"])
+    assert file.verdict == verdict
+
+
+def test_no_timed_run_is_excused_by_the_word_of_a_comparison(tmp_path: Path) -> None:
+    earlier = (run_before("sha256:" + "9" * 64, agreed=True),)
+    timed = honest_code(Setup()).replace(run_ledger=RunLedger(state="recorded", entries=4, earlier=earlier))
+    (tmp_path / "timed.json").write_bytes(report_bytes(conclude(timed)))
+    assert "RUN_SELECTED" in {one.code for one in Judge().read(tmp_path / "timed.json").judged.violations}

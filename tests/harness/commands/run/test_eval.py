@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,20 +129,30 @@ def test_damaged_weights_are_one_line(
     assert "model.safetensors" in shown.err or "safetensors" in shown.err
 
 
-def test_the_same_run_in_another_folder_is_told_apart_and_breaks_no_rule(
+def test_the_same_run_in_another_folder_is_judged_with_the_first_and_breaks_no_rule(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A second clone on one machine: nothing is quoted, and nobody did wrong; the file alone the gate refuses."""
-    first, second = tmp_path / "first.json", tmp_path / "elsewhere" / "second.json"
-    second.parent.mkdir()
+    """A second clone on one machine: the first report counts where it is found. The second alone the gate refuses."""
+    first, second, third = (tmp_path / name / "run.json" for name in ("first", "second", "third"))
+    for folder in (first.parent, second.parent, third.parent):
+        folder.mkdir()
     asked = ("--samples", "1", "--json")
-    code, before = run(arguments(model, first, *asked)), json.loads(capsys.readouterr().out)
-    again, after = run(arguments(model, second, *asked)), json.loads(capsys.readouterr().out)
-    broken = [{one["code"] for one in document["violations"]} for document in (before, after)]
-    assert (broken[1] - broken[0], after["headlines"], again) == ({"RUN_SELECTED"}, [], code)
+
+    def ran(out: Path) -> tuple[int, dict[str, Any], set[str]]:
+        code, document = run(arguments(model, out, *asked)), json.loads(capsys.readouterr().out)
+        return code, document, {one["code"] for one in document["violations"]}
+
+    code, before, broken = ran(first)
+    again, after, broken_then = ran(second)
+    assert (again, broken_then, after["judged_with"]) == (code, broken, [str(first)])
+    assert before["judged_with"] == []
     assert run(["gate", "check", str(second), "--format", "json"]) == 2
     (alone,) = json.loads(capsys.readouterr().out)
     assert "RUN_SELECTED" in {one["code"] for one in alone["violations"]}
     assert {claim["status"] for claim in alone["claims"]} == {"withheld"}
     run(["gate", "check", str(tmp_path), "--format", "json"])
     assert "RUN_SELECTED" not in capsys.readouterr().out
+    first.unlink()
+    last, gone, broken_then = ran(third)
+    assert (broken_then - broken, gone["headlines"], last) == ({"RUN_SELECTED"}, [], code)
+    assert gone["judged_with"] == [str(second)]

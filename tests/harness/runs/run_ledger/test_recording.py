@@ -8,14 +8,15 @@ from harness.commands.run.rounds import run_rounds
 from harness.plans.kinds import plan_of
 from harness.plans.plan import Plan
 from harness.plans.preset_file import load_preset
-from harness.runs.run_ledger.history import mends
+from harness.runs.run_ledger.history import mends, places
 from harness.runs.run_ledger.ledger_file import FILE_NAME, read_ledger, state_folder
 from harness.runs.run_ledger.opt_out import leaving_out
 from harness.runs.run_ledger.recording import in_ledger, installed_at, recorded
 from reports.content_digest import content_digest
 from reports.journal import journal_of
+from reports.records.drafter_parity import ParityBlock, ParityResult
 from reports.records.provenance import RunLedger, SourceCode
-from reports.report import Report
+from reports.report import Report, report_bytes
 from tests.harness.runs.skeletons import MODEL, OTHER, provenance, skeleton
 
 
@@ -61,6 +62,26 @@ def test_later_runs_name_the_earlier_ones_and_say_what_they_share(tmp_path: Path
     assert [(run.report, run.plan) for run in told.earlier] == [
         (content_digest(first), "same"), (content_digest(seed), "alike")
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("proposed", "agreed"), [((1, 2), True), ((1, 3), False)])
+def test_a_comparison_says_whether_it_found_its_runtimes_equal(tmp_path: Path, proposed, agreed: bool) -> None:
+    block = ParityBlock(sample=0, block=0, context_tokens=5, reference_tokens=(1, 2), candidate_tokens=proposed)
+    found = ParityResult(reference_runtime="torch", candidate_runtime="mlx", blocks=(block,))
+    measured(plan(), tmp_path / "a.json", skeleton(plan().digest(), parity=found))
+    (earlier,) = ledger_of(measured(plan(), tmp_path / "b.json")).earlier
+    assert earlier.agreed is agreed
+
+
+def test_the_ledger_tells_where_a_report_was_written_and_no_report_does(tmp_path: Path) -> None:
+    out = tmp_path / "a folder, 100 % \udcff" / "a.json"
+    first = measured(plan(), out)
+    second = measured(plan(), tmp_path / "b.json")
+    assert places(read_ledger(state_folder())) == {
+        content_digest(first): out,
+        content_digest(second): tmp_path / "b.json",
+    }
+    assert tmp_path.name not in report_bytes(second).decode()
 
 
 def test_another_setting_or_other_weights_are_another_plan(tmp_path: Path) -> None:
