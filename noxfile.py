@@ -13,6 +13,8 @@ CONSTRAINTS = ("-c", "constraints.txt")
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 SMALL, OTHERS = "not torch and not gemma", "torch or gemma"
 """Tests of the session `tests`; the session `torch` has the others, which take PyTorch or another 1.1 GB."""
+SPREAD = ("-n", "logical", "--dist", "worksteal")
+"""A process a core, each with tests that stand together, so that what they share is made once."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """A process a core, and a thread of linear algebra each: two that have all of them slow each other down."""
 UNRECORDED = {"K3_NO_LEDGER": "1"}
@@ -33,7 +35,7 @@ def tests(session: nox.Session) -> None:
     session.log("some 15 minutes on 2 cores; about 1.4 GB of disk: 0.9 of packages, 0.5 of a model in K3's cache")
     install(session, "test", extra="serve,http,page,sweep,attest,gpu")
     session.run("k3", "models", "fetch", "smollm2-135m")
-    session.run("pytest", "-n", "logical", "-m", SMALL, *session.posargs, env=ONE_THREAD)
+    session.run("pytest", *SPREAD, "-m", SMALL, *session.posargs, env=ONE_THREAD)
     session.run("k3", "gate", "check", "reports/evidence/")
 
 
@@ -45,7 +47,7 @@ def torch(session: nox.Session) -> None:
     install(session, "test", extra="torch,serve,http,page,sweep,attest,gpu")
     for model in ("smollm2-135m", "gemma3-270m"):
         session.run("k3", "models", "fetch", model)
-    session.run("pytest", "-n", "logical", "-m", OTHERS, *session.posargs, env=ONE_THREAD)
+    session.run("pytest", *SPREAD, "-m", OTHERS, *session.posargs, env=ONE_THREAD)
 
 
 @nox.session

@@ -27,7 +27,6 @@ from tests.harness.tiny_models import tiny_llama
 
 BOUNDS = {"restoration": "ablate", "sink": 4, "window": 64}
 SPECS = {
-    "ar": {"engine": "ar"},
     "incremental": {"engine": "incremental"} | BOUNDS,
     "fused": {"engine": "fused", "drafter": {"kind": "ngram", "block_size": 4}},
 }
@@ -121,10 +120,9 @@ def test_an_arm_that_no_server_can_run_is_refused_before_anything_is_loaded(arm:
         plan("code", [{"name": "there", "role": "sut", "label": "there"} | arm])
 
 
-@pytest.mark.parametrize("case", SPECS)
+@pytest.mark.parametrize("case", ["incremental", "fused"])
 def test_rows_of_a_remote_arm_are_those_in_process_and_judged_alike(case: str, tmp_path: Path) -> None:
-    role = {"ar": "peer", "incremental": "control", "fused": "sut"}[case]
-    label = "native_ar_baseline" if case == "ar" else f"k3 {case}"
+    role, label = {"incremental": "control", "fused": "sut"}[case], f"k3 {case}"
     here = {"name": "here", "role": role, "label": label} | SPECS[case]
     with running(case) as service, serving(service, "127.0.0.1:0") as address:
         there = {"name": "there", "role": role, "label": label, "engine": "remote", "remote": {"address": address}}

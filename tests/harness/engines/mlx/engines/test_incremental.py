@@ -104,7 +104,7 @@ def logits_of(
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("eviction", ["strict", "after"])
-@pytest.mark.parametrize("chunk", [7, 16, 512])
+@pytest.mark.parametrize("chunk", [7, 512])
 def test_identity_is_the_oracle_token_for_token(family, eviction: str, chunk: int) -> None:  # type: ignore[no-untyped-def]
     verifier, prompt = family(), prompt_of(53)
     engine = engine_of(verifier, chunk, restoration="identity", sink=2, window=5, eviction=eviction)
@@ -162,8 +162,7 @@ def test_restoring_something_else_changes_the_stream() -> None:
 def test_strict_does_not_depend_on_the_prefill_chunk(family, mode: str) -> None:  # type: ignore[no-untyped-def]
     prompt = prompt_of(61)
     streams = {
-        tuple(stream(engine_of(family(), chunk, restoration=mode, sink=3, window=6), prompt))
-        for chunk in (1, 9, 32, 512)
+        tuple(stream(engine_of(family(), chunk, restoration=mode, sink=3, window=6), prompt)) for chunk in (1, 9, 512)
     }
     assert len(streams) == 1
 
