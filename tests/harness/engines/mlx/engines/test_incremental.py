@@ -136,7 +136,7 @@ class Dimmed(IdentityRestorer):
         return evicted.keys * 0.5, evicted.values
 
 
-@SLOW
+@settings(SLOW, max_examples=12)
 @given(st.integers(1, 40), st.integers(0, 12), st.integers(1, 39), st.integers(0, 4), st.integers(1, 20))
 def test_restored_keys_count_from_the_moment_a_position_leaves(
     prompt: int, steps: int, chunk: int, sink: int, window: int
