@@ -4,6 +4,7 @@ python scripts/record_prompts.py
 """
 
 import json
+from importlib import resources
 from pathlib import Path
 
 from mlx_lm.utils import load_tokenizer
@@ -36,12 +37,19 @@ def prompts_of(name: str) -> tuple[str, PlannedPrompts] | None:
     return key_of(name, loaded.digest), PlannedPrompts(model=plan.preset.model, prompts=sets)
 
 
+def superseded(file: Path) -> dict[str, object]:
+    """What is recorded of presets that were superseded since: their reports are held to it still."""
+    old = tuple(one.name.removesuffix(".toml") for one in resources.files("presets").joinpath("superseded").iterdir())
+    return {key: asked for key, asked in json.loads(file.read_bytes()).items() if key.startswith(old)}
+
+
 def main() -> None:
     """Write reports/planned/prompts.json."""
+    file = Path(planned.__file__).parent / FILE
     found = dict(filter(None, map(prompts_of, preset_names())))
-    document = {key: one.model_dump(mode="json") for key, one in sorted(found.items())}
-    write_atomically(json.dumps(document, indent=1).encode() + b"\n", Path(planned.__file__).parent / FILE)
-    print(FILE, len(found), "presets")
+    document = superseded(file) | {key: one.model_dump(mode="json") for key, one in found.items()}
+    write_atomically(json.dumps(dict(sorted(document.items())), indent=1).encode() + b"\n", file)
+    print(FILE, len(document), "presets")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     catches="Throughput or acceptance of an arm with a drafter, without a passing parity report for the same weights "
     "and runtime in the report itself or among the reports judged with it.",
     why="A port that fails parity was shipped with its speed; a drafter that proposes something else is another one.",
-    fix="Run `k3 parity --model NAME --drafter NAME` for these weights, its report in the same folder, then "
-    "`k3 gate conclude` this one. Where K3 ships what PyTorch proposed, `--recorded` with it needs no PyTorch.",
+    fix="Run the preset again with `--set 'beside=[\"parity-tiny-recorded\"]'` (SmolLM2's drafter: "
+    "`parity-smollm2-recorded`), which needs no PyTorch. Of a drafter of your own run `k3 parity --model NAME "
+    "--drafter NAME` into the same folder, then `k3 gate conclude` this report.",
     blocks=(*RATIOS, "acceptance"),
     example=Example(bad="1.6x with drafter weights that no parity report names", good="a parity report of the weights"),
     thresholds=(MIN_FAITHFULNESS_TOKENS, MIN_ARGMAX_AGREEMENT, MAX_LOGIT_GAP, MIN_PARITY_TOKENS),

@@ -9,6 +9,7 @@ from typing import Any
 from harness.commands.plugin_states import used_plugins
 from harness.models.to_fetch import fetches_of
 from harness.plans.estimates.how_long import about_minutes, minutes_in_words
+from harness.plans.parity_left_out import parity_left_out
 from harness.plans.plan import Plan
 from harness.plans.preset import TimedPreset
 from harness.plans.requirements import Requirement, requirements_of
@@ -25,16 +26,16 @@ def print_plans(plans: Sequence[Plan], json_output: bool) -> int:
     """
     needs = [requirements_of(plan.preset) for plan in plans]
     if json_output:
-        *beside, own = map(_document, plans, needs)
+        *beside, own = (_document(plan, its_needs, plans) for plan, its_needs in zip(plans, needs, strict=True))
         print(json.dumps(own | {"beside": beside}, indent=1))
     else:
         for place, (plan, its_needs) in enumerate(zip(plans, needs, strict=True)):
-            _print_text(plan, its_needs, told=frozenset(need for before in needs[:place] for need in before))
+            _print_text(plan, its_needs, plans, told=frozenset(need for before in needs[:place] for need in before))
         _print_in_all(plans)
     return 3 if any(need.problem for its_needs in needs for need in its_needs) else 0
 
 
-def _document(plan: Plan, needs: tuple[Requirement, ...]) -> dict[str, Any]:
+def _document(plan: Plan, needs: tuple[Requirement, ...], plans: Sequence[Plan]) -> dict[str, Any]:
     arms = plan.planned()
     return {
         "preset": plan.preset.name,
@@ -44,6 +45,7 @@ def _document(plan: Plan, needs: tuple[Requirement, ...]) -> dict[str, Any]:
         "arms": [asdict(arm) for arm in arms],
         "runs": sum(arm.runs for arm in arms),
         "too_small_for_a_ratio": list(too_small(plan)),
+        "parity_left_out": [asdict(one) for one in parity_left_out(plan, plans)],
         **_takes(plan),
         "plugins": [asdict(plugin) for plugin in used_plugins(plan.preset.plugins())],
         "needs": [
@@ -76,8 +78,11 @@ def too_small(plan: Plan) -> Iterator[str]:
         yield f"{tokens} new tokens at most are decoded, and {least} are needed (`--set max_new_tokens=64`)"
 
 
-def _print_text(plan: Plan, needs: tuple[Requirement, ...], told: frozenset[Requirement]) -> None:
-    """The plan of one preset; what a preset before it was `told` to fetch is there by then."""
+def _print_text(
+    plan: Plan, needs: tuple[Requirement, ...], plans: Sequence[Plan], told: frozenset[Requirement]
+) -> None:
+    """The plan of one preset out of `plans`; what one before it was `told` to fetch is there by then."""
+    from gate.render.sentences import listed
     from gate.render.tables.drawing import write_table
 
     arms, preset = plan.planned(), plan.preset
@@ -90,6 +95,9 @@ def _print_text(plan: Plan, needs: tuple[Requirement, ...], told: frozenset[Requ
     say(number_of(sum(arm.runs for arm in arms), "run"))
     if found := list(too_small(plan)):
         say(f"No speed may be quoted from this run: {'; '.join(found)}.")
+    for one in parity_left_out(plan, plans):
+        of = f"{listed(one.arms)} ({one.drafter})"
+        say(f"Speed and acceptance of {of} may be quoted only beside the drafter's parity: {one.remedy}.")
     if preset.memory_gb:
         say(f"takes {preset.memory_gb:g} GB of memory")
     say(_time(plan))

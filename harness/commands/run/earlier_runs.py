@@ -63,6 +63,9 @@ class EarlierRuns:
             folder = own[-1].parent
             yield f"If it was moved, judge both: `{_check(own)} WHERE_IT_IS_NOW`"
             yield f"If it is deleted, add this to {_shown(folder / FILE_NAME)} with the reason, then `{_check(own)}`:"
+
+    def retractions(self) -> Iterator[str]:
+        """The entries of a retractions file that name the lost reports."""
         for run in self.lost:
             yield from ("[[retraction]]", f'digest = "{run.report}"', 'reason = "deleted, because ..."')
             yield f"date = {utc_now():%Y-%m-%d}"

@@ -102,7 +102,9 @@ def execute(plan: Plan, out: Path | None, *, json_output: bool, dry: bool, verbo
         print_outcomes(files, json_output=json_output, verbose=verbose, judged_with=earlier.found)
     if not finished and not json_output:
         for line in earlier.lines([path for _, path in places]):
-            print(line)
+            say(line)
+        for entry in earlier.retractions():
+            print(entry)
     raise typer.Exit(0 if finished else exit_code(file.as_own for file in files))
 
 

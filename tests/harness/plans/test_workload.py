@@ -50,6 +50,14 @@ def test_the_prompts_of_committed_evidence_come_out_again(name: str) -> None:
     assert all(one.group for one in made)
 
 
+def test_what_a_preset_asked_before_it_was_superseded_is_recorded_still() -> None:
+    """The demo's report on code was made by `code-tiny` before that named its parity beside it."""
+    told = load_report(EVIDENCE / "demo-code-tiny.json").preset
+    assert told is not None
+    assert told.digest != load_preset(told.name).digest
+    assert planned_prompts(told.name, told.digest) == planned_prompts(told.name, load_preset(told.name).digest)
+
+
 @pytest.mark.parametrize("name", preset_names())
 def test_what_a_preset_asks_is_recorded_for_the_gate(name: str) -> None:
     loaded = load_preset(name)

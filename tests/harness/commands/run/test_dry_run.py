@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import time
@@ -97,6 +98,16 @@ def test_a_plan_says_that_it_is_too_small_for_a_ratio(capsys: pytest.CaptureFixt
     assert "each runs 1 of the 3 times" in told("--processes", "1")
     assert "2 processes tell too little of the next one" in told("--processes", "2", "--repeats", "2")
     assert "8 new tokens at most are decoded, and 33 are needed" in told("--set", "max_new_tokens=8")
+
+
+def test_a_plan_says_that_a_drafters_parity_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("--preset", "code-tiny", "--plan", "--set", "beside=[]")
+    assert run(["eval", *asked]) == 0
+    shown = capsys.readouterr().out
+    assert "Speed and acceptance of fused (k3-tiny-dflash) may be quoted only beside the drafter's parity: " in shown
+    remedy = shlex.split(shown.partition("parity: `")[2].partition("`")[0])
+    assert run(["eval", *asked[:3], *remedy]) == 0
+    assert "may be quoted only" not in capsys.readouterr().out
 
 
 def test_nothing_is_missing_when_the_models_are_there(
@@ -217,5 +228,5 @@ def test_a_plan_has_the_runs_of_its_schedule() -> None:
 
 def test_a_plan_tells_what_was_changed_of_what_its_title_says(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["eval", "--preset", "code-tiny", "--set", "model=smollm2-135m", "--samples", "6", "--plan"]) in (0, 3)
-    title = capsys.readouterr().out.splitlines()[0]
+    (title,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("preset code-tiny "))
     assert title.endswith("with K3's own tiny model (with model=smollm2-135m, samples=6)")

@@ -86,7 +86,7 @@ def test_one_that_was_moved_is_told_with_the_command_that_judges_both(
     shutil.move(first.parent, tmp_path / "elsewhere")
     earlier = EarlierRuns()
     assert (earlier.judged(second).headlines, earlier.found) == ((), [])
-    gone, moved, *_ = earlier.lines([second])
+    gone, moved, _ = earlier.lines([second])
     assert gone == f"The report of the run of 2026-11-28 00:00 UTC is no longer at '{first}'."
     assert run([str(tmp_path / "elsewhere") if one == "WHERE_IT_IS_NOW" else one for one in command_in(moved)]) == 0
 
@@ -97,9 +97,9 @@ def test_one_that_was_deleted_is_named_in_a_retractions_file_by_the_lines_that_a
     shutil.rmtree(first.parent)
     earlier = EarlierRuns()
     assert earlier.judged(second).verdict == "withheld"
-    _, _, how, *entry = earlier.lines([second])
+    _, _, how = earlier.lines([second])
     assert how.startswith(f"If it is deleted, add this to {second.parent / FILE_NAME} with the reason, then ")
-    (second.parent / FILE_NAME).write_text("\n".join(entry))
+    (second.parent / FILE_NAME).write_text("\n".join(earlier.retractions()))
     assert run(command_in(how)) == 0
     assert EarlierRuns().judged(second).headlines
 
@@ -114,9 +114,8 @@ def test_without_a_ledger_nothing_is_found_and_the_way_out_is_told(second: Path)
     shutil.rmtree(state_folder())
     earlier = EarlierRuns()
     assert earlier.judged(second).verdict == "withheld"
-    told = list(earlier.lines([second]))
-    assert "is nowhere the run ledger tells of" in told[0]
-    assert f'digest = "{content_digest(FIRST)}"' in told
+    assert "is nowhere the run ledger tells of" in next(earlier.lines([second]))
+    assert f'digest = "{content_digest(FIRST)}"' in earlier.retractions()
 
 
 def test_the_first_run_of_a_plan_is_told_nothing(first: Path) -> None:
