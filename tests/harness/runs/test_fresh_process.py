@@ -82,8 +82,10 @@ def kill(*step):
     os.kill(os.getpid(), int(sys.argv[1]))
 
 if __name__ == "__main__":
-    # Whoever starts the tests in the background has Ctrl-C ignored, and so has all that these start.
+    # Whoever starts the tests in the background has Ctrl-C ignored, or with nohup a hang-up, and so has all that these
+    # start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     in_fresh_process(wait, (), kill)
 """
 
