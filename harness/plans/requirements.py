@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,7 @@ from harness.plans.preset import BasePreset, CodePreset, NamedModel, TimedPreset
 from reports.engines import TORCH
 
 if TYPE_CHECKING:
+    from harness.models.folder.model_folder import ModelFolder
     from harness.models.registry import PackageSource
 
 REMEDIES = {"mlx": RUN_REMEDY, "torch": TORCH_REMEDY, "transformers": TORCH_REMEDY, "httpx": HTTP_REMEDY}
@@ -55,6 +57,7 @@ def requirements_of(preset: BasePreset) -> tuple[Requirement, ...]:
             for one in model_requirements(name, roles, compares=_compares(preset))
         ),
         *_own_prompts(preset),
+        *_chat_template(preset),
         *((_room(preset),) if isinstance(preset, TimedPreset) else ()),
     )
 
@@ -90,16 +93,23 @@ def _check_layers(preset: TimedPreset) -> None:
 
 def _layers(model: str) -> int | None:
     """How many layers the config states; none where it states none, or the model is not on this machine."""
+    folder = _folder_of(model)
+    if folder is None:
+        return None
+    inner, config = folder.config.get("text_config"), folder.config
+    stated: Any = (inner if isinstance(inner, dict) else config).get("num_hidden_layers")
+    return stated if isinstance(stated, int) and not isinstance(stated, bool) else None
+
+
+def _folder_of(model: str) -> "ModelFolder | None":
+    """The model's folder; none if it is not on this machine, or damaged."""
     from harness.models.folder.model_folder import open_folder
     from harness.models.resolve import locate
 
     try:
-        config = open_folder(locate(model).folder).config
+        return open_folder(locate(model).folder)
     except ModelError:
         return None
-    inner = config.get("text_config")
-    stated: Any = (inner if isinstance(inner, dict) else config).get("num_hidden_layers")
-    return stated if isinstance(stated, int) and not isinstance(stated, bool) else None
 
 
 def _apple() -> Requirement:
@@ -142,6 +152,32 @@ def _own_prompts(preset: BasePreset) -> Iterator[Requirement]:
         yield Requirement(what, f"workload.prompts: {error}")
     else:
         yield Requirement(what)
+
+
+def _chat_template(preset: BasePreset) -> Iterator[Requirement]:
+    """That the verifier has a template for turns, where turns are asked. Of a model that is not here its run tells."""
+    from harness.models.folder.tokenizer_files import may_have_chat_template
+
+    asked = _asks_turns(preset)
+    folder = _folder_of(preset.model) if asked else None
+    if folder is not None:
+        there = may_have_chat_template(folder.path, folder.settings)
+        problem = "" if there else f"{preset.model} has no chat template: {asked}"
+        yield Requirement(f"chat template of {preset.model}", problem)
+
+
+def _asks_turns(preset: BasePreset) -> str:
+    """What to do instead, if every prompt of the preset goes through a chat template; else empty."""
+    workload = getattr(preset, "workload", None)
+    if getattr(workload, "prompt_style", None) == "chat":
+        return "leave out workload.prompt_style"
+    if isinstance(preset, CodePreset) and preset.workload.prompts is not None:
+        from harness.plans.workload import own_prompts
+
+        with suppress(ValueError):
+            if own_prompts(preset, preset.workload.prompts).style == "chat":
+                return f"give text instead of messages in {preset.workload.prompts}"
+    return ""
 
 
 def _by_name(models: Iterable[NamedModel]) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """The files of a model folder that a tokenizer and its chat template are read from."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from harness.base.errors import ModelError
 
@@ -19,6 +21,13 @@ def tokenizer_files(folder: Path) -> tuple[Path, ...]:
     """The files that a tokenizer or its chat template may be read from, sorted by name."""
     beside = [path for path in folder.iterdir() if path.suffix in TEXT_SUFFIXES and path.name not in APART]
     return tuple(sorted(path for path in [*beside, *folder.glob(f"{TEMPLATES}/*.jinja")] if path.is_file()))
+
+
+def may_have_chat_template(folder: Path, settings: Mapping[str, Mapping[str, Any]]) -> bool:
+    """A file of the folder may hold a template for turns; `settings` are its configs by file. If not, it has none."""
+    stated = settings.get("tokenizer_config.json", {})
+    files = (folder / "chat_template.jinja", folder / "chat_template.json", *folder.glob(f"{TEMPLATES}/*.jinja"))
+    return any(stated.get(key) for key in ("chat_template", "chat_template_type")) or any(map(Path.exists, files))
 
 
 def require_vocabulary(folder: Path) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from harness.base.provenance import anonymous_argv, anonymous_setting
 from harness.cli import run
+from harness.commands.run import eval as run_module
+from harness.models.folder.tokenizer_files import may_have_chat_template
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import load_preset, read_preset
 from reports.records.record import digest_of
@@ -70,6 +72,38 @@ def test_the_file_is_read_before_anything_is_loaded(own: Path, capsys: pytest.Ca
     own.write_text('{"text": "a"}\n{"txet": "b"}\n')
     assert run([*asked, "--samples", "1"]) == 3
     assert "own.jsonl line 2: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [["--plan"], []])
+def test_turns_for_a_model_without_a_template_are_refused_before_anything_is_loaded(
+    own: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, more: list[str]
+) -> None:
+    """The plan and the run say the same, at the same place."""
+    own.write_text('{"messages": [{"role": "user", "content": "What is an area?"}]}\n')
+    asked = ["eval", "--preset", "code-tiny", "--samples", "1", "--set", f"workload.prompts={own}"]
+    monkeypatch.setattr(run_module, "run_rounds", None)
+    assert run([*asked, *more]) == 3
+    told = f"k3-tiny has no chat template: give text instead of messages in {own}"
+    assert told in "".join(capsys.readouterr())
+
+
+def test_a_style_of_turns_for_a_model_without_a_template_is_refused_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["eval", "--preset", "ftheta-tiny", "--set", "workload.prompt_style=chat"]
+    assert (run(asked), run([*asked, "--plan"])) == (3, 3)
+    shown = capsys.readouterr()
+    assert shown.err == "k3: k3-tiny has no chat template: leave out workload.prompt_style\n"
+    assert "MISSING chat template of k3-tiny: k3-tiny has no chat template" in shown.out
+
+
+@pytest.mark.parametrize("file", ["chat_template.jinja", "chat_template.json", "additional_chat_templates/a.jinja"])
+def test_a_template_may_be_in_a_file_of_its_own(tmp_path: Path, file: str) -> None:
+    assert not may_have_chat_template(tmp_path, {"tokenizer_config.json": {"chat_template": None}})
+    assert may_have_chat_template(tmp_path, {"tokenizer_config.json": {"chat_template": "{{ x }}"}})
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("")
+    assert may_have_chat_template(tmp_path, {})
 
 
 def test_another_file_is_another_plan(own: Path) -> None:
