@@ -37,7 +37,7 @@ def test_histories_split_and_interleaved_give_the_tokens_of_one_append(case: str
     """INV-3, as a client sees it: however it is built up, also in sessions side by side."""
     chance = random.Random(f"sessions {case}")
     with running(case) as service:
-        for _ in range(3):
+        for _ in range(2):
             whole = history_of(chance, chance.randint(20, 160))
             once = service.create("once", ())
             assert append(service, once, whole) == len(whole)
@@ -57,7 +57,7 @@ def test_histories_split_and_interleaved_give_the_tokens_of_one_append(case: str
                 assert service.info(name).digest == service.info(once).digest
             for name in (once, *names):
                 service.close(name)
-        assert service.seen.compared > 100
+        assert service.seen.compared > 50
 
 
 @pytest.mark.parametrize("case", ENGINES)

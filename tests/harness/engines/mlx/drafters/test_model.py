@@ -7,7 +7,6 @@ from typing import Any
 
 import mlx.core as mx
 import pytest
-from mlx_lm import convert
 from mlx_lm.models import llama
 
 from harness.base.errors import EngineError
@@ -19,6 +18,7 @@ from harness.engines.mlx.verifier.load import Verifier, load_verifier
 from harness.engines.registry import build
 from harness.engines.spec import DrafterSpec, EngineSettings
 from harness.fetching.fetch import ensure
+from tests.harness.commands.tiny_runs import tiny_gemma4_4bit
 from tests.harness.lively_models import lively_gemma, lively_gemma4
 from tests.harness.tiny_models import SHAPE, prompt_of, tiny_llama, verifier_of
 from tests.tokenizers_for_tests import trained
@@ -138,8 +138,7 @@ def test_a_rounded_copy_errs_and_is_lossless_all_the_same() -> None:
 
 
 def test_what_cannot_be_rounded_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "quantised"
-    convert(str(ensure("k3-tiny").folder), str(folder), quantize=True, q_bits=4)
+    folder = tiny_gemma4_4bit(tmp_path / "quantised")
     verifier = load_verifier(folder)
-    with pytest.raises(EngineError, match=r"quantised already \(affine 4-bit, group 64\)"):
+    with pytest.raises(EngineError, match=r"quantised already \(affine 4-bit, group 32\)"):
         ModelDrafter.load(folder, "sha256:" + 64 * "0", verifier, 16, bits=3)
