@@ -29,8 +29,8 @@ _OF_NOISE = frozenset(
 _IDLE = "Run it again when nothing else runs on this machine."
 
 _WORDS = {
-    "decode_speedup": "the speed of {}",
-    "e2e_speedup": "the speed of {}",
+    "decode_speedup": "the speed of {} in decoding",
+    "e2e_speedup": "the speed of {} from end to end",
     "arm_ratio": "which arm is faster ({})",
     "oracle_recall": "the recall of the plain model",
     "native_baseline_recall": "the recall of {}",
@@ -46,6 +46,11 @@ _WORDS = {
     "rows_replayed": "how many rows of {} came out the same",
     "runtime_parity": "how many rows of {} came out the same on the other runtime",
 }
+
+
+_SPEEDS = frozenset({"decode_speedup", "e2e_speedup"})
+_SPEED = "the speed of {}"
+"""Where both are withheld of an arm; of one alone it is said which, since the other may stand beside it."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +106,12 @@ def _change(file: JudgedFile, code: str, rule: Rule | None) -> str:
 
 def _what(claims: Sequence[JudgedClaim]) -> str:
     arms: dict[str, dict[str, None]] = {}
+    names = {claim.name for claim in claims}
     for claim in claims:
         metric, _, arm = claim.name.partition("/")
-        arms.setdefault(_WORDS.get(metric, "{}"), {})[one_line(arm.replace("/", " against "))] = None
+        both = metric in _SPEEDS and {f"{speed}/{arm}" for speed in _SPEEDS} <= names
+        words = _SPEED if both else _WORDS.get(metric, "{}")
+        arms.setdefault(words, {})[one_line(arm.replace("/", " against "))] = None
     return "; ".join(words.replace("{}", listed(tuple(names))) for words, names in arms.items())
 
 

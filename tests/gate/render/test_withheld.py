@@ -41,7 +41,21 @@ def test_a_cause_is_told_before_what_follows_from_it() -> None:
 
 def test_a_violation_is_told_like_a_reason() -> None:
     (group,) = withheld(samples.withheld())
-    assert (group.what, group.why) == ("the speed of fused", "3 samples; at least 5")
+    assert (group.what, group.why) == ("the speed of fused in decoding", "3 samples; at least 5")
+
+
+def test_of_a_speed_that_is_withheld_alone_it_is_told_which() -> None:
+    """A sentence about the other one may stand beside it."""
+    file = judged(honest_code(Setup(draft_arms=("dflash",))))
+    assert {claim.name for claim in file.claims} > {"decode_speedup/fused_dflash", "e2e_speedup/fused_dflash"}
+
+    def told(*names: str) -> list[str]:
+        claims = (claim.replace(status="withheld", withheld_by=("SPEEDUP_DRIFT",)) for claim in file.claims)
+        return [one.what for one in withheld(replace(file, claims=tuple(one for one in claims if one.name in names)))]
+
+    assert told("decode_speedup/fused_dflash") == ["the speed of fused_dflash in decoding"]
+    assert told("e2e_speedup/fused_dflash") == ["the speed of fused_dflash from end to end"]
+    assert told("decode_speedup/fused_dflash", "e2e_speedup/fused_dflash") == ["the speed of fused_dflash"]
 
 
 def test_what_the_report_does_not_claim_can_be_concluded() -> None:
