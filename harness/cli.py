@@ -311,18 +311,18 @@ def _wrong_usage(error: Exception, arguments: list[str]) -> int:
     command = context.command_path if context is not None else "k3"
     missing = getattr(error, "param", None) if message.startswith("Missing option") else None
     if missing is not None:
-        value = _value_given(arguments, context) or missing.metavar or "VALUE"
-        message = f"{message.rstrip('.')}: type `{command} {missing.opts[0]} {value}`"
+        message = f"{message.rstrip('.')}: type `{command} {_completed(arguments, context, missing)}`"
     return _complain(f"{message} (see {command} --help)", 64)
 
 
-def _value_given(arguments: list[str], context: Any) -> str | None:
-    """The word after the command's name, which most likely is the value of the option that is missing; none if none, or
-    if the command takes words of its own."""
-    if any(one.param_type_name == "argument" for one in context.command.params):
-        return None
+def _completed(arguments: list[str], context: Any, missing: Any) -> str:
+    """What was typed after the command's name, with the option that is missing. A first word that the command does not
+    take is most likely its value."""
     words = arguments[arguments.index(context.info_name) + 1 :] if context.info_name in arguments else []
-    return shlex.quote(words[0]) if words and not words[0].startswith("-") else None
+    takes_words = any(one.param_type_name == "argument" for one in context.command.params)
+    is_value = bool(words) and not takes_words and not words[0].startswith("-")
+    value = shlex.quote(words.pop(0)) if is_value else missing.metavar or "VALUE"
+    return " ".join((*map(shlex.quote, words), missing.opts[0], value))
 
 
 def _complain(message: str, code: int) -> int:

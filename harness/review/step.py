@@ -22,6 +22,10 @@ ModelName = Annotated[str, Field(pattern=r"^[^-\s]\S{0,199}$")]
 TestPath = Annotated[str, Field(pattern=r"^tests(/[a-z0-9_]+)*(\.py)?$")]
 
 
+FROM_CLONE = "`pip install -e '.[run]'` in a clone of K3 and type the same command there"
+"""What an install out of a checkout, as README has it, leaves in the checkout."""
+
+
 class BaseStep(Record, ABC):
     """What every step says of itself, and what is asked of it."""
 
@@ -75,7 +79,11 @@ class GateStep(BaseStep):
 
     def skipped(self) -> str | None:
         """In an installed K3, which comes without it."""
-        return None if (ROOT / "reports" / "evidence").is_dir() else "an installed K3 has no committed evidence"
+        return (
+            None
+            if (ROOT / "reports" / "evidence").is_dir()
+            else f"an installed K3 has no committed evidence: {FROM_CLONE}"
+        )
 
 
 class TestsStep(BaseStep):
@@ -99,7 +107,7 @@ class TestsStep(BaseStep):
     def skipped(self) -> str | None:
         """Without a checkout or without pytest."""
         if not (ROOT / "tests").is_dir():
-            return "an installed K3 has no tests folder: run it in a checkout, or hand their results over with --tests"
+            return f"an installed K3 has no tests folder: {FROM_CLONE}, or hand their results over with --tests"
         return None if find_spec("pytest") is not None else "pytest is not installed: pip install pytest hypothesis"
 
 

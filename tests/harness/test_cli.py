@@ -1,6 +1,8 @@
 """The command line as a whole: the table of commands, help, version, wrong usage."""
 
 import inspect
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from typer.models import OptionInfo
 
 from harness.base.lazy_commands import Command, Group
 from harness.cli import COMMANDS, run
@@ -153,7 +156,8 @@ def test_a_value_out_of_range_names_its_flag(
     [
         (["eval", "demo"], "k3 eval --preset demo"),
         (["eval"], "k3 eval --preset NAME"),
-        (["eval", "--json"], "k3 eval --preset NAME"),
+        (["eval", "--json"], "k3 eval --json --preset NAME"),
+        (["eval", "demo", "--samples", "2"], "k3 eval --samples 2 --preset demo"),
         (["eval", "my preset.toml"], "k3 eval --preset 'my preset.toml'"),
     ],
 )
@@ -164,6 +168,34 @@ def test_who_leaves_out_an_option_is_told_what_to_type(
     assert capsys.readouterr().err == f"k3: Missing option '--preset': type `{typed}` (see k3 eval --help)\n"
 
 
-def test_the_file_a_command_is_about_is_not_taken_for_the_missing_option(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["report", "plot", "r.json"]) == 64
-    assert "r.json" not in capsys.readouterr().err
+def test_the_file_a_command_is_about_is_kept_beside_the_missing_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "plot", "my r.json"]) == 64
+    assert "type `k3 report plot 'my r.json' --out FILE` (see" in capsys.readouterr().err
+
+
+def documented() -> Iterator[tuple[str, list[str]]]:
+    """Every command with options that a document shows between backticks, and the page."""
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        for span in re.findall(r"`k3 ([^`]+)`", page.read_text()):
+            words = shlex.split(span.replace("\n", " "))
+            if any(word.startswith("--") for word in words[1:]):
+                yield page.name, words
+
+
+def required(command: Command) -> Iterator[set[str]]:
+    """The spellings of every option that the command cannot do without."""
+    for name, parameter in inspect.signature(import_module(command.module).command, eval_str=True).parameters.items():
+        for told in getattr(parameter.annotation, "__metadata__", ()):
+            if isinstance(told, OptionInfo) and parameter.default is inspect.Parameter.empty:
+                yield set(told.param_decls or ()) or {f"--{name.replace('_', '-')}"}
+
+
+def test_commands_that_documents_show_with_options_have_those_they_need() -> None:
+    commands = dict(every_command())
+    assert list(required(commands["parity",])) == [{"--drafter"}]
+    shown = list(documented())
+    assert len(shown) > 20
+    for page, words in shown:
+        entry = commands.get((words[0],)) or commands.get(tuple(words[:2]))
+        for spellings in required(entry) if entry is not None else ():
+            assert spellings & set(words), (page, words)

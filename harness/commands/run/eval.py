@@ -62,6 +62,9 @@ def command(
     """Run a preset, and print what may be quoted of it.
 
     What may not be quoted is WITHHELD, with reasons.
+
+    Exit 0: it ran, whatever is withheld; 2: its report breaks a rule; 3: it could not run. Where only the report of an
+    earlier run is missing it is 0, too, with `verdict: withheld`; `k3 gate check` of the report exits 2.
     """
     overrides = list(set_ or ())
     if until_width is None and (most_processes, budget) != (None, None):

@@ -179,7 +179,8 @@ def test_without_a_tests_folder_the_step_is_skipped_and_says_why(
     monkeypatch.setattr("harness.review.step.ROOT", here)
     write_suite(DOCTOR, TESTS)
     assert run(["review", "--suite", "own.toml", "--out", "r"]) == 0
-    assert "skipped   tests: an installed K3 has no tests folder" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "skipped   tests: an installed K3 has no tests folder: `pip install -e '.[run]'` in a clone of K3" in shown
 
 
 def test_two_reviews_do_not_work_in_one_folder(here: Path) -> None:
