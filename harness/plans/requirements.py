@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 REMEDIES = {"mlx": RUN_REMEDY, "torch": TORCH_REMEDY, "transformers": TORCH_REMEDY, "httpx": HTTP_REMEDY}
 
 
+DIGESTED_AT_ONCE = 2**30
+"""Bytes of weights that are digested within a second or two."""
+
+
 @dataclass(frozen=True)
 class Requirement:
     """Something a run needs. `problem` says what is wrong and what to do, and is empty where nothing is; `fetched` says
@@ -228,9 +232,12 @@ def _fetched(what: str, name: str, source: "PackageSource") -> Requirement:
 def _verification(name: str, folder: Path) -> Requirement:
     """A model of one's own, compared with its reference; a run compares those that K3 knows by itself."""
     from harness.models.faithfulness import load_faithfulness
-    from harness.models.folder.identity import known_identity
+    from harness.models.folder.identity import identity_of, known_identity
+    from harness.models.folder.model_folder import open_folder
 
     identity = known_identity(folder)
+    if identity is None and sum(file.path.stat().st_size for file in open_folder(folder).weights) <= DIGESTED_AT_ONCE:
+        identity = identity_of(folder)  # it may be a copy of one that was compared under another name
     compared = identity is not None and load_faithfulness(identity) is not None
     problem = "" if compared else f"not done, so every claim will be withheld: k3 models verify {name}"
     return Requirement(f"comparison of {name} with its reference", problem, for_claims=True)

@@ -70,6 +70,8 @@ def command(
     """
     arms, pooled, missed = read_tables(paths)
     tables = [arms, pooled] if any(row["runs"] > 1 for row in pooled.rows) else [arms]
+    if missed and len(missed) == len(arms.rows):  # a row each that says nothing: the error below says it
+        raise CannotRunError(without_report(missed))
     if output is TableFormat.csv:
         sys.stdout.write((pooled if pooled_only else arms).csv())
     else:

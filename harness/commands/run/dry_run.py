@@ -2,16 +2,16 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from harness.commands.plugin_states import used_plugins
+from harness.commands.run.too_small import too_small_for_a_ratio, too_small_for_a_share
 from harness.models.to_fetch import fetches_of
 from harness.plans.estimates.how_long import about_minutes, minutes_in_words
 from harness.plans.parity_left_out import parity_left_out
 from harness.plans.plan import Plan
-from harness.plans.preset import TimedPreset
 from harness.plans.requirements import Requirement, requirements_of
 from reports.printing.say import say
 from reports.untrusted.number_of import number_of
@@ -44,7 +44,8 @@ def _document(plan: Plan, needs: tuple[Requirement, ...], plans: Sequence[Plan])
         "settings": plan.settings(),
         "arms": [asdict(arm) for arm in arms],
         "runs": sum(arm.runs for arm in arms),
-        "too_small_for_a_ratio": list(too_small(plan)),
+        "too_small_for_a_ratio": list(too_small_for_a_ratio(plan)),
+        "too_small_for_a_share": list(too_small_for_a_share(plan)),
         "parity_left_out": [asdict(one) for one in parity_left_out(plan, plans)],
         **_takes(plan),
         "plugins": [asdict(plugin) for plugin in used_plugins(plan.preset.plugins())],
@@ -53,29 +54,6 @@ def _document(plan: Plan, needs: tuple[Requirement, ...], plans: Sequence[Plan])
             for need in needs
         ],
     }
-
-
-def too_small(plan: Plan) -> Iterator[str]:
-    """What keeps a timed plan from any ratio, whatever it will measure: too few prompts, repeats or tokens."""
-    from gate.rulebook.thresholds import MIN_DECODE_TOKENS
-    from gate.rules.speedup.sample_size import MIN_PROCESSES, MIN_REPEATS, MIN_SPEEDUP_GROUPS
-
-    preset = plan.preset
-    if not isinstance(preset, TimedPreset):
-        return
-    prompts, runs, tokens = preset.samples, preset.processes * preset.repeats, preset.max_new_tokens
-    if prompts < MIN_SPEEDUP_GROUPS.value:
-        kinds = f"{MIN_SPEEDUP_GROUPS.value} kinds of prompts (`--samples {MIN_SPEEDUP_GROUPS.value}` or more)"
-        yield f"{prompts} {'prompt is' if prompts == 1 else 'prompts are'} asked, and a ratio needs {kinds}"
-    if runs < MIN_REPEATS.value:
-        yield f"each runs {runs} of the {MIN_REPEATS.value} times that are needed (`--processes {MIN_REPEATS.value}`)"
-    elif 1 < preset.processes < MIN_PROCESSES.value:
-        least = MIN_PROCESSES.value
-        told = f"{preset.processes} processes tell too little of the next one"
-        yield f"{told}, and {least} are needed (`--processes {least}`)"
-    if tokens <= MIN_DECODE_TOKENS.value:
-        least = MIN_DECODE_TOKENS.value + 1
-        yield f"{tokens} new tokens at most are decoded, and {least} are needed (`--set max_new_tokens=64`)"
 
 
 def _print_text(
@@ -93,8 +71,10 @@ def _print_text(
     ]
     write_table(COLUMNS, rows, sys.stdout, words=len(COLUMNS))
     say(number_of(sum(arm.runs for arm in arms), "run"))
-    if found := list(too_small(plan)):
+    if found := list(too_small_for_a_ratio(plan)):
         say(f"No speed may be quoted from this run: {'; '.join(found)}.")
+    if found := list(too_small_for_a_share(plan)):
+        say(f"Nor may more: {'; '.join(found)}.")
     for one in parity_left_out(plan, plans):
         of = f"{listed(one.arms)} ({one.drafter})"
         say(f"Speed and acceptance of {of} may be quoted only beside the drafter's parity: {one.remedy}.")

@@ -37,7 +37,9 @@ def command(
         str, typer.Option("--preset", metavar="NAME", help="A name of `k3 presets list`, or a TOML file of yours.")
     ],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a value.")] = None,
-    samples: Annotated[int | None, typer.Option("--samples", help="Distinct prompts.")] = None,
+    samples: Annotated[
+        int | None, typer.Option("--samples", help="Distinct prompts; not of presets run beside it.")
+    ] = None,
     repeats: Annotated[int | None, typer.Option("--repeats", help="Repeats of every prompt in each process.")] = None,
     processes: Annotated[
         int | None, typer.Option("--processes", help="Times the models are loaded anew and all is run.")

@@ -1,5 +1,6 @@
 """Presets: typed, bounded, and refused with one line that names the key and the nearest right one."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -281,3 +282,16 @@ def test_a_preset_that_is_none_is_refused_before_it_is_overridden(tmp_path: Path
 def test_an_override_of_thousands_of_digits_is_refused_in_one_line() -> None:
     with pytest.raises(UsageError, match="samples"):
         load_preset("demo", [f"samples={'9' * 5000}"])
+
+
+@pytest.mark.parametrize(
+    ("was", "written", "told"),
+    [
+        ('drafter = { kind = "dflash"', 'drafter = "ngram" #', 'is a table, not text: drafter = { kind = "ngram" }'),
+        ("[workload]", 'workload = "code"\n[w]', "workload: is a table, not text: [workload] and its keys below"),
+    ],
+)  # fmt: skip
+def test_a_word_in_the_place_of_a_table_is_told_the_form(tmp_path: Path, was: str, written: str, told: str) -> None:
+    text = read_preset("code-tiny").decode().replace('"code-tiny"', '"mine"')
+    with pytest.raises(UsageError, match=re.escape(told)):
+        load_preset(own(tmp_path, text.replace(was, written)))

@@ -260,6 +260,18 @@ def test_table_of_a_folder_without_reports_is_3(tmp_path: Path, capsys: pytest.C
     assert "no report in this folder" in capsys.readouterr().err
 
 
+def test_table_of_no_report_at_all_prints_its_error_alone(
+    code: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row that says nothing stood before it. Beside a report that is there the missed file keeps its row."""
+    bad = tmp_path / "bad.json"
+    assert run(["report", "table", str(bad)]) == 3
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("", f"k3: {bad}: cannot be read: No such file or directory\n")
+    assert run(["report", "table", str(bad), str(code)]) == 3
+    assert "bad.json | unreadable |" in capsys.readouterr().out
+
+
 def test_table_writes_a_column_in_one_way(code: Path, weak: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", "table", str(code), str(weak)]) == 0
     lines = capsys.readouterr().out.splitlines()

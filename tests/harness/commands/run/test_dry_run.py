@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -98,6 +99,28 @@ def test_a_plan_says_that_it_is_too_small_for_a_ratio(capsys: pytest.CaptureFixt
     assert "each runs 1 of the 3 times" in told("--processes", "1")
     assert "2 processes tell too little of the next one" in told("--processes", "2", "--repeats", "2")
     assert "8 new tokens at most are decoded, and 33 are needed" in told("--set", "max_new_tokens=8")
+
+
+@pytest.mark.parametrize("name", ["code-tiny", "demo"])
+def test_a_plan_says_what_else_it_is_too_small_for(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shares = "token identity and acceptance need 5 prompts (`--samples 5`)"
+    recall = "recall by restoration needs 5 prompts beside its control (`--samples 5`)"
+    _, few = planned(capsys, "--preset", name, "--samples", "4")
+    assert few["too_small_for_a_share"] == ([shares] if name == "code-tiny" else [shares, recall])
+    _, enough = planned(capsys, "--preset", name, "--samples", "5")
+    assert enough["too_small_for_a_share"] == []
+
+
+def test_a_copy_of_a_model_that_was_compared_is_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is known by its digest, and nobody has to digest it first."""
+    monkeypatch.setenv("K3_CACHE", str(tmp_path / "cache"))
+    model = tiny_model(tmp_path / "model")
+    told = Faithfulness(reference="r", tokens=9, argmax_agreement=1.0, largest_logit_gap=0.0)
+    store_faithfulness(identity_of(model), told)
+    copy = shutil.copytree(model, tmp_path / "copy")
+    assert planned(capsys, "--preset", "native-baseline-smollm2", "--set", f"model={copy}")[0] == 0
 
 
 def test_a_plan_says_that_a_drafters_parity_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
