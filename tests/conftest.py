@@ -1,6 +1,6 @@
 """No test depends on the clock: hypothesis sets no deadline. Tests that need PyTorch are left out by a marker alone.
 JUnit results tell the commit they are of, and what ran them, so that `k3 tests` need not be told. Every test has a run
-ledger of its own, which no earlier one has written into, and the user's is out of reach."""
+ledger of its own, which no earlier one has written into, and the user's is out of reach; none has a terminal."""
 
 import os
 import subprocess
@@ -29,18 +29,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_configure() -> None:
     """Before a module is imported that runs something."""
-    _own_ledger()
+    _own_surroundings()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
     """Before the fixtures of a test, which may run something, too."""
-    _own_ledger()
+    _own_surroundings()
 
 
-def _own_ledger() -> None:
+def _own_surroundings() -> None:
     os.environ["K3_STATE"] = f"{LEDGERS.name}/{next(NUMBERS)}"
     os.environ.pop("K3_NO_LEDGER", None)
+    os.environ.pop("COLUMNS", None)  # of pytest-xdist's workers
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
