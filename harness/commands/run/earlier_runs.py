@@ -52,17 +52,19 @@ class EarlierRuns:
 
     def lines(self, own: Sequence[Path]) -> Iterator[str]:
         """What the reader of the command's reports, at `own`, has to know; nothing where no earlier run counts."""
+        together = _check((*self.found, *own))
         if self.found:
             more = f" and {len(self.found) - 1} more" if self.found[1:] else ""
             yield f"Not the first run on this machine: judged together with {_shown(self.found[0])}{more}."
-            yield f"Show them together, alone the gate withholds these claims: `{_check((*self.found, *own))}`"
+            yield f"Show them together, alone the gate withholds these claims: `{together}`"
         for run, place in self.lost.items():
             where = f"is no longer at {_shown(place)}" if place is not None else "is nowhere the run ledger tells of"
             yield f"The report of the run of {run.ended_at:%Y-%m-%d %H:%M} UTC {where}."
         if self.lost:
-            folder = own[-1].parent
-            yield f"If it was moved, judge both: `{_check(own)} WHERE_IT_IS_NOW`"
-            yield f"If it is deleted, add this to {_shown(folder / FILE_NAME)} with the reason, then `{_check(own)}`:"
+            file = own[-1].parent / FILE_NAME
+            again = together.replace(" check ", f" check --retractions {_shown(file)} ", 1) if self.found else together
+            yield f"If it was moved, judge both: `{together} WHERE_IT_IS_NOW`"
+            yield f"If it is deleted, add this to {_shown(file)} with the reason, then `{again}`:"
 
     def retractions(self) -> Iterator[str]:
         """The entries of a retractions file that name the lost reports."""

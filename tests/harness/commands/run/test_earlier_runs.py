@@ -104,6 +104,19 @@ def test_one_that_was_deleted_is_named_in_a_retractions_file_by_the_lines_that_a
     assert EarlierRuns().judged(second).headlines
 
 
+def test_where_one_is_there_and_one_is_deleted_the_way_out_names_the_one_that_is_there(
+    first: Path, second: Path, tmp_path: Path
+) -> None:
+    third = written(after(FIRST, SECOND), tmp_path / "third" / "k3-runs" / "demo.json")
+    shutil.rmtree(first.parent)
+    earlier = EarlierRuns()
+    assert earlier.judged(third).verdict == "withheld"
+    how = list(earlier.lines([third]))[-1]
+    (third.parent / FILE_NAME).write_text("\n".join(earlier.retractions()))
+    assert run(command_in(how)) == 0
+    assert EarlierRuns().judged(third).headlines
+
+
 def test_one_that_was_overwritten_is_gone(first: Path, second: Path) -> None:
     first.write_bytes(report_bytes(after()))
     earlier = EarlierRuns()
