@@ -10,6 +10,7 @@ from pydantic import Field
 from harness.base.provenance import ROOT
 from harness.base.remedies import SERVE_REMEDY
 from harness.plans.companions import plans_beside
+from harness.plans.estimates.how_long import about_minutes
 from harness.plans.kinds import plan_of
 from harness.plans.plan import Plan
 from harness.plans.preset import TimedPreset
@@ -190,8 +191,11 @@ class PresetStep(BaseStep):
         return tuple(model.name for plan in self.plans() for model in plan.preset.models())
 
     def about_minutes(self) -> float | None:
-        """What the suite says, else its preset."""
-        return self.minutes if self.minutes is not None else self.plans()[-1].preset.minutes
+        """What the suite says, else what `k3 eval --plan` tells of its presets; none where that is not known of one."""
+        if self.minutes is not None:
+            return self.minutes
+        known = [found[0] for found in map(about_minutes, self.plans()) if found is not None]
+        return round(sum(known), 1) if len(known) == len(self.plans()) else None
 
     def skipped(self) -> str | None:
         """Without a package, where the suite does without the step then."""

@@ -62,8 +62,10 @@ def print_plan(suite: Suite, place: Path, json_output: bool) -> int:
 
     say(f"suite {suite.name}: {suite.title}")
     say(f"folder {place}")
-    say(f"memory {suite.memory_gb:g} GB, disk {suite.disk_gb:g} GB, about {minutes:.0f} minutes")
-    rows = [(step.name, step.state, f"{step.minutes or 0:g}", step.command) for step in steps]
+    unknown = [step.name for step in steps if step.state == "to run" and step.minutes is None]
+    beside = f"; how long is not known of {', '.join(unknown)}" if unknown else ""
+    say(f"memory {suite.memory_gb:g} GB, disk {suite.disk_gb:g} GB, about {minutes:.0f} minutes{beside}")
+    rows = [(step.name, step.state, f"{step.minutes:g}" if step.minutes else "", step.command) for step in steps]
     write_table(("step", "state", "minutes", "command"), rows, sys.stdout, words=4)
     for command in fetch:
         say(f"fetch: {command}")

@@ -173,6 +173,22 @@ def test_the_plan_shows_every_step_and_what_it_takes(here: Path, capsys: pytest.
     assert list(here.iterdir()) == [here / "results.xml"]
 
 
+def test_a_plan_tells_what_presets_take_and_which_steps_nobody_knows_of(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A preset that says nothing takes what `k3 eval --plan` tells of it and of those beside it."""
+    beside = '[[steps]]\nname = "code"\nkind = "preset"\npreset = "code-tiny"\n'
+    write_suite(DOCTOR, beside)
+    run(["review", "--suite", "own.toml", "--plan", "--json"])
+    told = {step["name"]: step["minutes"] for step in json.loads(capsys.readouterr().out)["steps"]}
+    run(["eval", "--preset", "code-tiny", "--plan", "--json"])
+    plan = json.loads(capsys.readouterr().out)
+    assert told["doctor"] is None
+    assert told["code"] == pytest.approx(plan["minutes"] + plan["beside"][0]["minutes"], abs=0.11)
+    run(["review", "--suite", "own.toml", "--plan"])
+    assert "minutes; how long is not known of doctor\n" in capsys.readouterr().out
+
+
 def test_without_a_tests_folder_the_step_is_skipped_and_says_why(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
