@@ -12,9 +12,10 @@ from gate.judging.replays.beside import NOTHING_BESIDE, Beside
 from gate.judging.replays.finder import ReplayFinder
 from gate.judging.retractions_in_force import RetractionFinder
 from gate.rules.parity.shown_parity import PARITY_REQUIRED, parity_shown
-from reports.reading import Evidence, evidence_of, find_files, read_evidence
+from reports.reading.evidence import Evidence
+from reports.reading.reader import evidence_of, read_evidence
 from reports.report import Report
-from reports.untrusted.files import RefusedFileError, read_bounded
+from reports.untrusted.files import RefusedFileError, find_files, read_bounded
 
 _PARITY_KIND = re.compile(rb'"kind"\s*:\s*"parity"')
 

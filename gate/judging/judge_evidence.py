@@ -11,7 +11,7 @@ from gate.judging.replays.beside import NOTHING_BESIDE, Beside, of_replays
 from gate.rulebook.rule import Rule
 from gate.rules.files.refused import LEGACY_SCHEMA, RETRACTED, SCHEMA_INVALID, UNREADABLE
 from gate.rules.provenance.dates import DATE_AHEAD, is_ahead
-from reports.reading import Evidence, Invalid, Legacy, NotAReport, Unreadable
+from reports.reading.evidence import Evidence, Invalid, Legacy, NotAReport, Unreadable
 from reports.records.verdict import Verdict, Violation
 from reports.report import Report
 from reports.retractions import Retraction

@@ -58,7 +58,7 @@ def command(
     """
     from harness.replay.replay import replay
     from harness.replay.request import ReplayRequest, replayable
-    from reports.reading import read_evidence
+    from reports.reading.reader import read_evidence
 
     if device is not None and backend != TORCH:
         raise UsageError("--device: only PyTorch has several; give --backend torch with it, or leave it out")

@@ -6,7 +6,7 @@ from pathlib import Path
 from harness.base.errors import CannotRunError
 from harness.plans.preset import Device
 from reports.engines import Backend
-from reports.reading import Evidence, Unreadable
+from reports.reading.evidence import Evidence, Unreadable
 from reports.replays.population import REPLAYED_KINDS, population
 from reports.report import Report
 

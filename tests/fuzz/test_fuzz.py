@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reports.importers.registry import IMPORTER_NAMES
-from reports.reading import evidence_of
+from reports.reading.reader import evidence_of
 from tests.fuzz import bounded
 from tests.fuzz.bounded import CODES, CONVERT, fault_of, run_all
 from tests.fuzz.cases import KINDS, command_of, foreign, reports

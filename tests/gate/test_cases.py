@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from gate.judging.judge_evidence import judge_evidence
 from gate.judging.judged_file import JudgedFile
 from gate.judging.rule_set import all_rules
-from reports.reading import evidence_of
+from reports.reading.reader import evidence_of
 from tests.gate.cases.all_cases import all_cases
 from tests.gate.cases.files import TAKEN_BACK
 from tests.gate.cases.replay import beside

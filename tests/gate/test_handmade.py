@@ -10,7 +10,7 @@ import pytest
 
 from gate.judging.judge import conclude
 from gate.judging.judge_evidence import judge_evidence
-from reports.reading import evidence_of
+from reports.reading.reader import evidence_of
 from reports.records.claims import Claim
 from reports.report import Report
 from tests.gate.handmade import BASES, HandMade, evidence, handmade

@@ -12,7 +12,7 @@ import pytest
 
 from gate.judging.judge import judge
 from gate.judging.judge_evidence import judge_evidence
-from reports.reading import evidence_of, import_report
+from reports.reading.reader import evidence_of, import_report
 from reports.records.claims import MemoryClaim, RecallClaim, SpeedupClaim
 from reports.records.kv_memory import ArmMemory, LayerMemory, MemoryTable
 from reports.records.measurement import Arm, DrafterInfo, Measurement, Restoration, Speculation

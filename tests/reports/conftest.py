@@ -7,7 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from gate.judging.judge_evidence import judge_evidence
-from reports.reading import Legacy, evidence_of
+from reports.reading.evidence import Legacy
+from reports.reading.reader import evidence_of
 from reports.report import Report
 
 SLIDING = {"layer_type": "sliding_attention", "bytes_per_token": 8192, "resident_positions": 68}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gate.judging.judge import conclude
 from reports.content_digest import content_digest, values_digest
-from reports.reading import evidence_of
+from reports.reading.reader import evidence_of
 from reports.report import Imported, Report, report_bytes
 from tests.gate.edits import document, set_first_row, set_plan
 from tests.gate.honest import Setup, measured_code, measured_kv_quant, measured_niah, measured_parity

@@ -8,7 +8,7 @@ import jsonschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports.reading import evidence_of
+from reports.reading.reader import evidence_of
 from reports.records.claims import AcceptanceClaim, Interval, MemoryClaim, RecallClaim, SpeedupClaim
 from reports.records.measurement import (
     Arm,

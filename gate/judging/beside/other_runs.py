@@ -6,7 +6,8 @@ from pathlib import Path
 
 from gate.judging.judged_file import JudgedFile
 from gate.rules.claims.selected_run import RUN_SELECTED
-from reports.reading import Evidence, read_evidence
+from reports.reading.evidence import Evidence
+from reports.reading.reader import read_evidence
 from reports.records.provenance import EarlierRun
 from reports.records.verdict import Violation
 from reports.report import Report

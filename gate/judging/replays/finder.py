@@ -8,7 +8,8 @@ from pathlib import Path
 from gate.judging.judge import judge
 from gate.judging.replays.beside import NOTHING_BESIDE, Beside, unlike_original
 from reports.content_digest import content_digest
-from reports.reading import Evidence, read_evidence
+from reports.reading.evidence import Evidence
+from reports.reading.reader import read_evidence
 from reports.report import Report
 
 _HEAD = 1000

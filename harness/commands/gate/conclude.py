@@ -49,7 +49,7 @@ def conclude_anew(path: Path, judge: "Judge") -> "JudgedFile":
     from gate.judging.judge import conclude
     from gate.judging.rule_set import RULE_SET
     from gate.rules.files.refused import RETRACTED
-    from reports.reading import Invalid
+    from reports.reading.evidence import Invalid
     from reports.report import Report, write_report
 
     read = judge.read(path)

@@ -24,7 +24,7 @@ def command(
     It is of schema 2, and marked as imported and unverified.
     """
     from gate.judging.judge import judge
-    from reports.reading import import_report
+    from reports.reading.reader import import_report
     from reports.report import ReportError, report_bytes
 
     try:

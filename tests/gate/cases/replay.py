@@ -5,7 +5,7 @@ from functools import cache
 
 from gate.judging.judge import conclude
 from gate.judging.replays.beside import Beside
-from reports.reading import Evidence
+from reports.reading.evidence import Evidence
 from reports.records.conduct.replay import ReplayedRow, ReplayResult
 from reports.records.measurement import Measurement
 from reports.report import Report

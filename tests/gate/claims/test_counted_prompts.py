@@ -9,7 +9,7 @@ from gate.judging.judge import conclude, judge
 from gate.judging.judge_evidence import judge_evidence
 from gate.render.sentences import sentences
 from gate.rulebook.report_view import ReportView
-from reports.reading import Evidence
+from reports.reading.evidence import Evidence
 from reports.records.measurement import Measurement
 from reports.report import Report
 from tests.gate.asking import named

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gate.judging.judge import conclude, judge
 from gate.judging.judge_evidence import judge_evidence
-from reports.reading import evidence_of
+from reports.reading.reader import evidence_of
 from reports.records.verdict import Verdict, Violation
 from reports.report import Report
 from tests.gate.doctoring.bases import BASES, base

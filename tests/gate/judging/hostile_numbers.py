@@ -14,7 +14,7 @@ from typing import Any
 
 from gate.judging.judge_evidence import judge_evidence
 from gate.render import json as json_format
-from reports.reading import evidence_of
+from reports.reading.reader import evidence_of
 from reports.report import report_bytes
 from tests.gate import honest
 

@@ -8,7 +8,8 @@ from gate.judging.judge import conclude
 from gate.judging.judge_evidence import judge_evidence
 from gate.rules.provenance.dates import RULES_MADE, is_ahead
 from reports.content_digest import content_digest
-from reports.reading import Evidence, Invalid, Legacy, NotAReport, Outcome, Unreadable, evidence_of
+from reports.reading.evidence import Evidence, Invalid, Legacy, NotAReport, Outcome, Unreadable
+from reports.reading.reader import evidence_of
 from reports.records.provenance import RunLedger
 from reports.report import Imported, Report, report_bytes
 from reports.retractions import Retraction

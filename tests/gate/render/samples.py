@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gate.judging.judge import JudgedClaim
 from gate.judging.judge_evidence import judge_evidence
 from gate.judging.judged_file import JudgedFile
-from reports.reading import Evidence, Invalid, Legacy, NotAReport, Unreadable
+from reports.reading.evidence import Evidence, Invalid, Legacy, NotAReport, Unreadable
 from reports.records.verdict import Violation
 from reports.report import Report
 from tests.gate.honest import Setup, honest_code

@@ -23,7 +23,7 @@ from gate.render.page.html import Paged, page
 from gate.render.tables.show import show
 from gate.render.text import write
 from harness.commands.report.table import read_tables
-from reports.reading import Evidence
+from reports.reading.evidence import Evidence
 from reports.report import Report, report_bytes
 from tests.gate.honest import Setup, honest_code, honest_kv_quant, honest_niah
 

@@ -9,7 +9,7 @@ from gate.judging.batch import Judge
 from gate.judging.judge_evidence import judge_evidence
 from gate.judging.judged_file import JudgedFile
 from gate.render.sentences import listed, sentences
-from reports.reading import Evidence
+from reports.reading.evidence import Evidence
 from reports.report import Report
 from tests.gate.honest import Setup, honest_code, honest_niah
 from tests.gate.render import samples

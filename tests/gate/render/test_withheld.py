@@ -13,7 +13,7 @@ from gate.rulebook.report_view import ReportView
 from gate.rules.speedup.sample_size import groups
 from harness.base.lazy_commands import Group
 from harness.cli import COMMANDS
-from reports.reading import Evidence
+from reports.reading.evidence import Evidence
 from reports.report import Report
 from tests.gate.honest import Setup, honest_code, honest_niah
 from tests.gate.render import samples

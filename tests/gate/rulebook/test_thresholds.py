@@ -19,7 +19,7 @@ from gate.rulebook import thresholds
 from gate.rulebook.report_view import ReportView
 from gate.rulebook.rule import Rule
 from gate.rulebook.thresholds import AnyThreshold, Threshold
-from reports.reading import evidence_of
+from reports.reading.reader import evidence_of
 from reports.report import Report
 from reports.scoring import collapse
 from tests.gate.cases.all_cases import all_cases

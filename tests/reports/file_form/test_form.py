@@ -6,7 +6,8 @@ import jsonschema
 import pytest
 
 from reports.file_form.form import COLUMNS, from_file_form, to_file_form
-from reports.reading import Invalid, evidence_of
+from reports.reading.evidence import Invalid
+from reports.reading.reader import evidence_of
 from reports.records.codec_rows import ArmSample, PausedSample
 from reports.records.measurement import Pause, PausedRow
 from reports.report import ReportError, parse_report, report_bytes

@@ -1,6 +1,6 @@
 import pytest
 
-from reports.reading import Invalid, NotAReport
+from reports.reading.evidence import Invalid, NotAReport
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reports.reading import Invalid
+from reports.reading.evidence import Invalid
 
 
 def bench(n_prompt, n_gen, **more):

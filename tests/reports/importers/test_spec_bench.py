@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reports.reading import Invalid, NotAReport
+from reports.reading.evidence import Invalid, NotAReport
 
 
 def choice(**more):

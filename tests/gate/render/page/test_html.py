@@ -11,7 +11,7 @@ from gate.render.page.html import Entry, Paged, index, page, side_by_side
 from gate.render.page.rows import ROW_COLUMNS, shown_arms
 from gate.render.withheld import Withheld
 from gate.rulebook.claim_kinds import CLAIM_KINDS
-from reports.reading import Evidence
+from reports.reading.evidence import Evidence
 from reports.report import Report
 from tests.gate.honest import Setup, honest_code, honest_kv_quant, honest_niah, honest_parity
 from tests.gate.render.samples import HOSTILE, honest_report

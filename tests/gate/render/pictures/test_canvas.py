@@ -8,7 +8,7 @@ import pytest
 
 from gate.judging.judge_evidence import judge_evidence
 from gate.render.pictures.of_report import pictures_of
-from reports.reading import Evidence
+from reports.reading.evidence import Evidence
 from tests.gate.honest import Setup, honest_code
 
 REPORT = honest_code(Setup(samples=2, repeats=1, draft_arms=("dflash",)))

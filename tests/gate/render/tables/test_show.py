@@ -8,7 +8,7 @@ from gate.judging.judged_file import JudgedFile
 from gate.render.tables.arm_summary import summarise
 from gate.render.tables.cells import COLUMNS, cells
 from gate.render.tables.show import differences, flat, show
-from reports.reading import Evidence
+from reports.reading.evidence import Evidence
 from reports.report import Report
 from tests.gate.honest import Setup, honest_code, honest_niah, measured_niah
 from tests.gate.render.samples import HOSTILE

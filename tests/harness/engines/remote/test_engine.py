@@ -20,7 +20,7 @@ from harness.plans.plan import RunPlan
 from harness.plans.preset_file import preset_of_flags
 from harness.remote.server import Access, serving
 from harness.runs.timed_run import run_preset
-from reports.reading import Evidence
+from reports.reading.evidence import Evidence
 from reports.report import Report
 from tests.harness.remote.served import ENGINES, models, running, served
 from tests.harness.tiny_models import tiny_llama

@@ -7,7 +7,7 @@ import pytest
 from harness.plans.estimates.how_long import ITS_MACHINE, SECONDS_A_RUN, TWO_CORES, about_minutes, minutes_in_words
 from harness.plans.kinds import plan_of
 from harness.plans.preset_file import load_preset
-from reports.reading import read_evidence
+from reports.reading.reader import read_evidence
 
 EVIDENCE = Path(__file__).resolve().parents[4] / "reports" / "evidence"
 

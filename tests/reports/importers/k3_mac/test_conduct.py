@@ -5,7 +5,8 @@ import json
 import pytest
 
 from gate.judging.judge_evidence import judge_evidence
-from reports.reading import Invalid, Legacy, read_evidence
+from reports.reading.evidence import Invalid, Legacy
+from reports.reading.reader import read_evidence
 
 HOST = {"platform": "macOS-15.1-arm64", "machine": "arm64", "python": "3.12.1", "grpc": "1.66.0"}
 

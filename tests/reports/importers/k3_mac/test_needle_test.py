@@ -1,6 +1,6 @@
 import pytest
 
-from reports.reading import Invalid
+from reports.reading.evidence import Invalid
 from reports.records.constants import NATIVE_BASELINE_LABEL
 
 CROSS = "k3_cross_model"

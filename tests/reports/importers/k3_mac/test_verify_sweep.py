@@ -1,6 +1,6 @@
 import pytest
 
-from reports.reading import Invalid
+from reports.reading.evidence import Invalid
 
 
 def length(tokens, *seconds, **more):

@@ -1,6 +1,6 @@
 import pytest
 
-from reports.reading import Invalid, Legacy
+from reports.reading.evidence import Invalid, Legacy
 
 
 @pytest.fixture

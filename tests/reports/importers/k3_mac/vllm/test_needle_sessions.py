@@ -1,6 +1,6 @@
 import pytest
 
-from reports.reading import Invalid
+from reports.reading.evidence import Invalid
 
 
 def session(number, answer="", error=None):

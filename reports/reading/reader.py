@@ -1,20 +1,18 @@
 """From a path to evidence: a file nobody vouches for becomes a report, or one line that says why not."""
 
 import re
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import get_args
 
 from pydantic import ValidationError
 
-from reports.content_digest import content_digest
 from reports.file_form.form_error import FileFormError
 from reports.importers.base import ForeignFormatError, Importer, Source
 from reports.importers.of_plugins import importer_problems, plugin_importer_of
 from reports.importers.registry import FOREIGN_KINDS, IMPORTER_NAMES, importer_of
 from reports.journal import UNFINISHED, is_unfinished, journal_of
 from reports.plugins.entry_points import is_plugin_id, of_group
+from reports.reading.evidence import Evidence, Invalid, Legacy, NotAReport, Outcome, Unreadable
 from reports.records.record import digest_of
 from reports.report import (
     IMPORTED_KINDS,
@@ -25,24 +23,10 @@ from reports.report import (
     validate_document,
 )
 from reports.untrusted.faults import describe_invalid
-from reports.untrusted.files import SUFFIXES, UNFINISHED_SUFFIX, RefusedFileError, find_files, read_bounded
+from reports.untrusted.files import SUFFIXES, UNFINISHED_SUFFIX, RefusedFileError, read_bounded
 from reports.untrusted.nearest import nearest
 from reports.untrusted.one_line import one_line
 from reports.untrusted.strict_json import Json, JsonDocument, StrictJsonError, parse_foreign_numbers
-
-__all__ = [
-    "OWN_SOURCE",
-    "Evidence",
-    "Invalid",
-    "Legacy",
-    "NotAReport",
-    "Outcome",
-    "Unreadable",
-    "evidence_of",
-    "find_files",
-    "import_report",
-    "read_evidence",
-]
 
 OWN_SOURCE = "k3"
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -61,66 +45,6 @@ _TELL_TALE_KEYS = frozenset(
 
 _TELL_TALE_TEXT = re.compile(rb'"(schema_version|report_id|kind|arms|claims|gate)"\s*:')
 _NAME_NOISE = re.compile(r"[^a-z]")
-
-
-@dataclass(frozen=True)
-class Legacy:
-    """Evidence of a schema before 2: never citable. `report` is what its importer makes of it, if it can."""
-
-    report: Report | None
-    problem: str | None = None
-
-
-@dataclass(frozen=True)
-class NotAReport:
-    """A file that is in no way a report (verdict `not_evidence`), and why it is taken for none."""
-
-    reason: str = field(default="nothing in it is a report", compare=False)
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """No acceptable JSON. `could_not_open`: the file system was in the way; else the content was refused."""
-
-    message: str
-    could_not_open: bool
-
-
-@dataclass(frozen=True)
-class Invalid:
-    """A report, or something that looks like one, that does not hold; the message names the field."""
-
-    message: str
-
-
-Outcome = Report | Legacy | NotAReport | Unreadable | Invalid
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """A file as found.
-
-    `file_digest` is of its bytes. `source` is `k3` for reports of our own, else the importer's name. `kind` and
-    `schema_version` are as the file states them (the kind of the report where it states none).
-    """
-
-    path: Path
-    outcome: Outcome
-    file_digest: str | None = None
-    source: str | None = None
-    kind: str | None = None
-    schema_version: int | None = None
-
-    @property
-    def report(self) -> Report | None:
-        """The report in the file, of an old schema too; none if there is none."""
-        outcome = self.outcome.report if isinstance(self.outcome, Legacy) else self.outcome
-        return outcome if isinstance(outcome, Report) else None
-
-    @cached_property
-    def digest(self) -> str | None:
-        """What identifies it: of the content of a report, and of the bytes of anything else."""
-        return content_digest(self.report) if self.report is not None else self.file_digest
 
 
 def read_evidence(path: Path) -> Evidence:

@@ -9,18 +9,11 @@ from hypothesis import strategies as st
 
 from reports.importers.registry import IMPORTERS
 from reports.journal import Begun, End, encode
-from reports.reading import (
-    Invalid,
-    Legacy,
-    NotAReport,
-    Unreadable,
-    evidence_of,
-    find_files,
-    import_report,
-    read_evidence,
-)
+from reports.reading.evidence import Invalid, Legacy, NotAReport, Unreadable
+from reports.reading.reader import evidence_of, import_report, read_evidence
 from reports.records.measurement import Arm, Measurement
 from reports.report import Report, ReportError, report_bytes
+from reports.untrusted.files import find_files
 
 ROW = Measurement(sample=0, repeat=0, prefill_s=0.25, decode_s=1.5, token_ids=(1, 2))
 OWN = Report(

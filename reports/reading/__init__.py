@@ -1,0 +1,1 @@
+"""From a path to evidence: what was found in a file, and the reader that finds it."""
