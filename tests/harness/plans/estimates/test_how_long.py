@@ -38,6 +38,16 @@ def test_the_time_follows_the_runs_and_what_a_preset_says_itself_stands() -> Non
 
 
 @pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [("kvquant-tiny", 1, 3), ("parity-smollm2-recorded", 0.3, 1), ("parity-smollm2-dflash", 0.3, 1)],
+)
+def test_parity_and_codecs_take_what_a_run_of_them_took(name: str, low: float, high: float) -> None:
+    found = about_minutes(plan_of(load_preset(name)))
+    assert found is not None
+    assert low < found[0] < high
+
+
+@pytest.mark.parametrize(
     ("minutes", "words"), [(0.4, "under a minute"), (1.2, "about 1 minute"), (16.1, "about 16 minutes")]
 )
 def test_minutes_in_words(minutes: float, words: str) -> None:
