@@ -1,5 +1,6 @@
 """What a preset asks: the prompts of the committed evidence come out again, and every prompt knows its group."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ COMMITTED = sorted(
 """All but the one of a preset that has changed since, and smokes, which ask no workload."""
 
 
+@cache
 def text_of(model: str) -> ModelText:
     """The tokenizer of a model that K3 names, if it is on this machine."""
     try:
