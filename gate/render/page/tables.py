@@ -38,8 +38,11 @@ def measured(report: Report, judged: JudgedFile) -> tuple[Table, ...]:
     """What was measured: arms, parity, recall against bytes, codecs, steps of a smoke, cases of tests."""
     found = []
     if report.arms:
-        rows = [cells.cells(arm) for arm in summarise(report, judged)]
+        arms = summarise(report, judged)
+        rows = [cells.cells(arm) for arm in arms]
         found.append(table("Medians over the rows of each arm", cells.COLUMNS, rows, cells.WORDS))
+        if lines := [line.split(": ", 1) for arm in arms for line in cells.round_trip_lines(arm)]:
+            found.append(table("Arms that a server ran", ("", ""), lines, 2))
     if report.parity is not None:
         rows = [parity_cells.row(summarise_parity(report.parity))]
         found.append(table("Two runtimes of the drafter", parity_cells.COLUMNS, rows, parity_cells.WORDS))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gate.figures.statistics.ratio_estimate import RatioEstimate
 from gate.render.headline import three_digits
 from gate.render.tables.arm_summary import ArmSummary
 from reports.untrusted.one_line import one_line
@@ -53,6 +54,19 @@ def round_trip_lines(arm: ArmSummary) -> Iterator[str]:
     if trip is not None:
         a_token = f"{_milliseconds(trip.token_s)} of each decoded token" if trip.token_s is not None else "no token"
         yield f"round trip, {one_line(arm.name)}: {_milliseconds(trip.prefill_s)} of prefill, {a_token} (medians)"
+        beside = trip.beside_here
+        if beside is not None:
+            ratios = f"{_estimate(beside.raw)} of {one_line(beside.here)}'s decode rate"
+            off = f"{_estimate(beside.without_trip)} without the round trip"
+            band = f"; A/A {_estimate(trip.band)}" if trip.band is not None else ""
+            slower = f"{_milliseconds(abs(beside.overhead_s))} {'more' if beside.overhead_s >= 0 else 'less'} a token"
+            yield f"over the wire, {one_line(arm.name)}: {ratios}, {off}{band}; {slower} (median)"
+
+
+def _estimate(ratio: RatioEstimate) -> str:
+    """A ratio with its 95 % interval; one group has none."""
+    interval = f" ({three_digits(ratio.low)} to {three_digits(ratio.high)})" if ratio.groups > 1 else ""
+    return f"{three_digits(ratio.value, 'x')}{interval}"
 
 
 def _milliseconds(seconds: float) -> str:
