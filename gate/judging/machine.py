@@ -19,7 +19,7 @@ def machine_line(report: Report) -> str | None:
     if not report.machine:
         return None
     others, cores, load = _others(report), _cores(report), report.machine[0].load
-    parts = [f"other programs kept {others:.0%} of {cores} busy" if others is not None else ""]
+    parts = [f"{_programs(report)} kept {others:.0%} of {cores} busy" if others is not None else ""]
     parts.append(f"load {load:g} before it began" if load is not None else "")
     clocks = [one.megahertz for one in report.machine if one.megahertz is not None]
     parts.append(f"{fmean(clocks):.0f} MHz" if clocks else "")
@@ -40,12 +40,22 @@ def busy_line(report: Report) -> str | None:
     others, load = _others(report), report.machine[0].load if report.machine else None
     host = report.provenance.host if report.provenance is not None else None
     if others is not None and others > MOST_OTHERS:
-        told = f"other programs kept {others:.0%} of {_cores(report)} busy"
+        told = f"{_programs(report)} kept {others:.0%} of {_cores(report)} busy"
     elif others is None and load is not None and host is not None and load > MOST_LOAD * (host.cores or 1):
         told = f"its load was {load:g} before the run began"
     else:
         return None
-    return f"This machine was busy: {told}. Its times are of little worth. Measure again when nothing else runs."
+    rest = "nothing else runs" if not _served(report) else "nothing runs but the server"
+    return f"This machine was busy: {told}. Its times are of little worth. Measure again when {rest}."
+
+
+def _programs(report: Report) -> str:
+    """A server that an arm calls may run on this machine, where its work is that of another program."""
+    return "other programs" if not _served(report) else "other programs, with the server if it ran here,"
+
+
+def _served(report: Report) -> bool:
+    return any(arm.served_by is not None for arm in report.arms)
 
 
 def _others(report: Report) -> float | None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gate.judging.machine import MOST_OTHERS, busy_line, machine_line
+from reports.records.measurement import ServedBy
 from reports.records.provenance import GpuReading, MachineReading
 from reports.report import Report
 from tests.gate.honest import Setup, measured_code
@@ -58,3 +59,14 @@ def test_where_only_the_load_is_told_it_is_that_from_before_the_run(load: float,
     report = read(None, None, load=load)
     assert (busy_line(report) is not None) is busy
     assert machine_line(report) == f"The machine: load {load:g} before it began."
+
+
+def test_the_server_of_an_arm_is_told_among_the_other_programs() -> None:
+    report = read(0.25)
+    served = report.arms[-1].replace(served_by=ServedBy(protocol="k3.sessions.v1"))
+    report = report.replace(arms=(*report.arms[:-1], served))
+    told = "other programs, with the server if it ran here, kept 25% of its 2 cores busy"
+    assert told in str(machine_line(report))
+    assert busy_line(report) == (
+        f"This machine was busy: {told}. Its times are of little worth. Measure again when nothing runs but the server."
+    )
