@@ -212,6 +212,15 @@ REPLAY_TOLERANCE = Threshold(
     source="a choice: sums in another order move errors by 1e-5 at most, and a doctored error by percents",
 )
 
+REPLAY_TOLERANCE_ELSEWHERE = Threshold(
+    "REPLAY_TOLERANCE_ELSEWHERE",
+    0.02,
+    "share of the value",
+    meaning="The same, where the machine, a package or what is computed on is another.",
+    source="measured: two machines of one kind, SmolLM2-135M, 28 codec rows: the attention errors of single layers are "
+    "up to 0.76 % apart, all else is under 0.06 %. Rounding turns over a code that many positions attend to",
+)
+
 REPLAY_FLOOR = Threshold(
     "REPLAY_FLOOR",
     0.00001,

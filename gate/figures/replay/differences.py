@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gate.rulebook.thresholds import REPLAY_FLOOR, REPLAY_TOLERANCE
+from gate.rulebook.thresholds import REPLAY_FLOOR, REPLAY_TOLERANCE, REPLAY_TOLERANCE_ELSEWHERE
 
 if TYPE_CHECKING:
     from reports.records.conduct.replay import ReplayedRow
@@ -32,7 +32,8 @@ _POSITIONS = ("evicted_positions", "restored_positions")
 
 
 class Allowance(NamedTuple):
-    """What may be otherwise: a stream from a tie on, where machines or runtimes differ, by a logit gap of up to `tie`.
+    """What may be otherwise: a stream from a tie on, where machines or runtimes differ, by a logit gap of up to `tie`;
+    there numbers that are no counts may differ by more, too.
 
     `layers` is how many the verifier has.
     """
@@ -40,6 +41,11 @@ class Allowance(NamedTuple):
     tie: float | None
     other_runtime: bool
     layers: int
+
+    @property
+    def share(self) -> float:
+        """Up to which share of its value a number that is no count may differ."""
+        return (REPLAY_TOLERANCE if self.tie is None else REPLAY_TOLERANCE_ELSEWHERE).value
 
 
 class Difference(NamedTuple):
@@ -58,7 +64,8 @@ def differences(row: ReplayedRow, may: Allowance) -> list[Difference]:
     left_out = left_out | (_OF_ITS_RUNTIME if may.other_runtime else set())
     left_out = left_out | (set(_POSITIONS) if _counted_ahead(row, may.layers) else set())
     ours, theirs = (one.model_dump(mode="json", exclude_none=True) for one in (row.original, row.replayed))
-    found = list(_unlike({name: value for name, value in ours.items() if name not in left_out}, theirs, ""))
+    compared = {name: value for name, value in ours.items() if name not in left_out}
+    found = list(_unlike(compared, theirs, "", may.share))
     return found + list(_unlike_audits(row, may.tie))
 
 
@@ -114,22 +121,21 @@ def _misses(audit: AuditedStream) -> dict[int, tuple[int, float]]:
     return {miss.position: (miss.argmax, miss.gap) for miss in audit.mismatches}
 
 
-def _unlike(original: Any, replayed: Any, field: str) -> Iterator[Difference]:
+def _unlike(original: Any, replayed: Any, field: str, share: float) -> Iterator[Difference]:
     if isinstance(original, dict) and isinstance(replayed, dict):
         for name, value in original.items():
             if name not in _TIMES | _OF_ITS_RUN and not name.startswith("stated_"):
-                yield from _unlike(value, replayed.get(name), f"{field}.{name}".removeprefix("."))
+                yield from _unlike(value, replayed.get(name), f"{field}.{name}".removeprefix("."), share)
     elif isinstance(original, list) and isinstance(replayed, list) and len(original) == len(replayed):
         for place, (one, other) in enumerate(zip(original, replayed, strict=True)):
-            yield from _unlike(one, other, f"{field}.{place}")
-    elif not _same(original, replayed):
+            yield from _unlike(one, other, f"{field}.{place}", share)
+    elif not _same(original, replayed, share):
         yield Difference(field, _short(original), _short(replayed))
 
 
-def _same(original: Any, replayed: Any) -> bool:
+def _same(original: Any, replayed: Any, share: float) -> bool:
     if type(original) is float and type(replayed) in (int, float):
-        near, floor = REPLAY_TOLERANCE.value, REPLAY_FLOOR.value
-        return math.isclose(original, replayed, rel_tol=near, abs_tol=floor)
+        return math.isclose(original, replayed, rel_tol=share, abs_tol=REPLAY_FLOOR.value)
     return type(original) is type(replayed) and bool(original == replayed)
 
 

@@ -30,6 +30,7 @@ from gate.rulebook.thresholds import (
     NEAR_TIE_GAP_FLOAT16,
     REPLAY_FLOOR,
     REPLAY_TOLERANCE,
+    REPLAY_TOLERANCE_ELSEWHERE,
     STATED_TOLERANCE,
     Threshold,
 )
@@ -79,6 +80,7 @@ FIGURE_ROUNDING = Threshold(
         LEVEL,
         MIN_CODEC_PROMPTS,
         REPLAY_TOLERANCE,
+        REPLAY_TOLERANCE_ELSEWHERE,
         REPLAY_FLOOR,
         NEAR_TIE_GAP,
         NEAR_TIE_GAP_FLOAT16,

@@ -8,7 +8,7 @@ from gate.judging.replays.beside import Beside, of_replays, unlike_original
 from gate.render.headline import headline_line
 from gate.render.sentences import sentences
 from gate.rulebook.report_view import ReportView
-from reports.records.codec_rows import OracleSample
+from reports.records.codec_rows import CodecSample, OracleSample
 from reports.records.conduct.replay import ReplayedRow
 from reports.records.measurement import AuditedStream, Measurement, Mismatch
 from reports.records.provenance import Host, Runtime
@@ -279,6 +279,19 @@ def test_a_codec_row_that_stopped_by_itself_has_no_positions_to_compare() -> Non
     of_oracle = next(row for row in rows(report) if isinstance(row.original, OracleSample))
     edited = edit_replay(report, lambda replay: replay.replace(rows=(stopped(of_oracle),)))
     assert not ask("REPLAY_DISAGREES", edited)
+
+
+@pytest.mark.parametrize(
+    ("apart", "here", "elsewhere"), [(0.0005, True, True), (0.01, False, True), (0.03, False, False)]
+)
+def test_errors_of_a_codec_may_differ_by_more_on_another_machine(apart: float, here: bool, elsewhere: bool) -> None:
+    report = measured_replay(honest_kv_quant())
+    samples = ((row, row.original) for row in rows(report) if isinstance(row.original, CodecSample))
+    row, lossy, error = next((row, one, k) for row, one in samples if (k := one.relative_error_k or 0) > 0.001)
+    drawn = (row.replace(replayed=lossy.replace(relative_error_k=error * (1 + apart))),)
+    edited = edit_replay(report, lambda replay: replay.replace(rows=drawn))
+    assert (not ask("REPLAY_DISAGREES", edited)) is here
+    assert (not ask("REPLAY_DISAGREES", on_another_machine(edited))) is elsewhere
 
 
 def test_on_another_device_of_the_same_machine_a_stream_may_part_at_a_tie() -> None:
