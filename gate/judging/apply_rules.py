@@ -99,7 +99,7 @@ def _blocked(rule: Rule, finding: Finding, view: ReportView) -> tuple[str, ...]:
 def spelled_out(messages: Iterable[str], shown: int, length: int) -> str:
     """The first `shown` distinct messages, each of `length` characters at most, and how many others there are."""
     distinct = list(dict.fromkeys(messages))
-    more = f" (and {len(distinct) - shown} more)" if len(distinct) > shown else ""
+    more = f" (and {len(distinct) - shown} more like these)" if len(distinct) > shown else ""
     return "; ".join(one_line(message, length) for message in distinct[:shown]) + more
 
 

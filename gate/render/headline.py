@@ -54,9 +54,9 @@ def _beside(claim: RecallClaim) -> list[str]:
     if claim.control is not None:
         parts.append(f"beside control {claim.control}")
     if claim.p_control is not None:
-        parts.append(f"luck gains as much over the control in {claim.p_control:.2g} of runs")
+        parts.append(f"chance alone would put it so far above the control in {claim.p_control:.2g} of runs")
     if claim.p_oracle is not None and claim.p_oracle < 1:
-        parts.append(f"luck loses as much to the oracle in {claim.p_oracle:.2g} of runs")
+        parts.append(f"chance alone would put it so far below the oracle in {claim.p_oracle:.2g} of runs")
     return parts
 
 

@@ -189,7 +189,7 @@ def _by_luck(arm: Arm, control: Arm) -> Iterator[Finding]:
     if apart is None or chance > LUCK.value:
         shown = f"{apart[0]} prompts only, its control {control.name} {apart[1]} only" if apart else "other prompts"
         yield Finding(
-            f"{arm.name} recalls {shown}: luck makes as much in {chance:.2g} of runs",
+            f"{arm.name} recalls {shown}: chance alone would put it so far above the control in {chance:.2g} of runs",
             arm=arm.name,
             field="correct",
             found=f"{chance:.3g}",

@@ -63,7 +63,7 @@ def order(view: ReportView, claim: Claim) -> Iterator[Finding]:
 
 @claim_rule(
     "SPEEDUP_DRIFT",
-    title="A baseline that drifts by more than the effect",
+    title="A speed that changed during the run by more than the ratio says",
     catches="A baseline whose rate changes from the first run to the last by a larger factor than the ratio claimed.",
     why="A chip that throttles makes whatever runs later slow, and the arm with the luckier places fast.",
     fix="Let the machine reach its steady state before the run; cool it, or run shorter.",
@@ -81,8 +81,8 @@ def drift(view: ReportView, claim: Claim) -> Iterator[Finding]:
     effect = found.estimate
     if abs(math.log(factor)) > abs(math.log(effect.value)):
         yield Finding(
-            f"{found.baseline.name}: its rate changes by a factor of {factor:.4g} over the run, more than the "
-            f"{effect.value:.4g}x claimed for {claim.arm}",
+            f"{found.baseline.name}: its speed at the end of the run was {factor:.4g} times that at the beginning, "
+            f"which is a larger change than the {effect.value:.4g}x claimed for {claim.arm}",
             arm=found.baseline.name,
             field="decode_s",
             found=f"{factor:.4g}",

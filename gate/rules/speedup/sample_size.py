@@ -147,8 +147,8 @@ def repeats(view: ReportView, claim: Claim) -> Iterator[Finding]:
     if counts[fewest] < MIN_REPEATS.value:
         short = sum(count < MIN_REPEATS.value for count in counts.values())
         yield Finding(
-            f"{arm.name}: sample {fewest} has {counts[fewest]} paired repeat{'s' if counts[fewest] != 1 else ''} (as "
-            f"few or fewer than needed in {short} of {len(counts)} samples); a ratio needs {MIN_REPEATS.value}",
+            f"{arm.name}: prompts with fewer than {MIN_REPEATS.value} runs in both arms: {short} of {len(counts)}; "
+            f"sample {fewest} has {counts[fewest]}",
             arm=arm.name,
             sample=fewest,
             field="repeat",

@@ -123,7 +123,7 @@ def test_many_findings_are_counted(count):
     found = next(v for v in judge(report).violations if v.code == "MISSING_RESTORATION_FLAG")
     assert found.arm == "identity"
     assert found.sample == 0
-    assert ("more)" in found.message) is (count > 3)
+    assert ("more like these)" in found.message) is (count > 3)
 
 
 def test_evidence_of_one_arm_under_test_blocks_only_its_claims():

@@ -34,7 +34,7 @@ def test_acceptance_is_three_figures() -> None:
 
 def test_recall_by_restoration_names_its_control() -> None:
     line = headlines(honest_niah(Setup(samples=6)))["restoration_recall/identity"]
-    assert "beside control ablate, luck gains as much over the control in 0.016 of runs" in line
+    assert "beside control ablate, chance alone would put it so far above the control in 0.016 of runs" in line
     assert "to the oracle" not in line  # of which it lost nothing
 
 
@@ -42,7 +42,7 @@ def test_recall_below_the_oracles_says_what_luck_makes_of_it() -> None:
     judged = judge(honest_niah(Setup(samples=6))).headlines
     told = next(each for each in judged if each.claim.name == "restoration_recall/identity")
     line = headline_line(replace(told, claim=told.claim.replace(p_oracle=0.5)))
-    assert "luck loses as much to the oracle in 0.5 of runs" in line
+    assert "chance alone would put it so far below the oracle in 0.5 of runs" in line
 
 
 @pytest.mark.parametrize(

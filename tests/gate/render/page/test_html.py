@@ -159,7 +159,7 @@ def test_what_stands_in_the_way_is_told_once_and_whole() -> None:
     assert {link.removeprefix("#") for link in links} <= ids
     for reason in file.reasons:
         assert reason.findings
-        assert "more)" not in " ".join(reason.findings)
+        assert "more like these)" not in " ".join(reason.findings)
         for finding in reason.findings:
             assert finding in found.text
 
