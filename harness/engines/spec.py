@@ -43,7 +43,7 @@ class RemoteSpec(Record):
     """Where a server of the session protocol is, the file (mode 600) with its token, and PEM files for (m)TLS."""
 
     address: str = Field(min_length=3, max_length=300, description="HOST:PORT")
-    token_file: str | None = Field(None, max_length=1000)
+    token_file: str | None = Field(None, max_length=1000, description="The file (mode 600) with its token")
     tls_ca: str | None = Field(None, max_length=1000, description="Who signs the server's certificate")
     tls_key: str | None = Field(None, max_length=1000, description="This client's key, where the server wants proof")
     tls_certificate: str | None = Field(None, max_length=1000, description="The certificate of that key")
@@ -114,15 +114,21 @@ class RestorationSpec(Record):
     Bounds mean nothing with restoration `none`, which keeps everything.
     """
 
-    restoration: RestorationMode = "none"
+    restoration: RestorationMode = Field(
+        "none", description="What is put back of the K/V that were dropped; none: all are kept"
+    )
     f_theta: ModelName | None = Field(None, description="The maps of restoration f_theta, named as a model")
     residency: Literal["resident", "transient"] | None = Field(
         None, description="Of restored K/V: kept, or made anew in every forward (f_theta alone, and its default)"
     )
-    exact_layers: Literal["none"] | LayerKind | tuple[int, ...] = "none"
-    sink: int = Field(4, ge=0, le=4096)
-    window: int = Field(64, ge=1, le=65536)
-    eviction: Eviction = "strict"
+    exact_layers: Literal["none"] | LayerKind | tuple[int, ...] = Field(
+        "none", description="Layers that keep all their K/V: all of a type, or by number from 0"
+    )
+    sink: int = Field(4, ge=0, le=4096, description="Leading positions that are kept")
+    window: int = Field(64, ge=1, le=65536, description="Last positions that are kept")
+    eviction: Eviction = Field(
+        "strict", description="strict: while the prompt is read, too; after: once all of it was read"
+    )
 
     @model_validator(mode="after")
     def _means_something(self) -> Self:
@@ -146,11 +152,11 @@ class DrafterSpec(Record):
     `block_size` counts the last committed token and the drafts after it, so a block drafts one token less at most.
     """
 
-    kind: Annotated[str, one_of("drafter", DRAFTERS)]
-    model: ModelName | None = Field(None, description="None for a kind without weights")
-    block_size: int = Field(8, ge=1, le=64)
-    graph: Graph = "two_phase"
-    dtype: Dtype | None = Field(None, description="None: the checkpoint's own")
+    kind: Annotated[str, one_of("drafter", DRAFTERS)] = Field(description="ngram is prompt lookup, or a plug-in's name")
+    model: ModelName | None = Field(None, description="Its weights, named as the verifier; none for a kind without")
+    block_size: int = Field(8, ge=1, le=64, description="The last committed token and the drafts after it")
+    graph: Graph = Field("two_phase", description="Draft and verify one after the other, or as one graph")
+    dtype: Dtype | None = Field(None, description="What it computes in; none: as its weights are stored")
     bits: Bits | None = Field(
         None, description="Of kind model: round its weights to so many bits on load (affine, groups of 64), kept dense"
     )

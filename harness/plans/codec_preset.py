@@ -19,10 +19,10 @@ REQUIRED = ("identity", "affine4")
 class MixedArm(Record):
     """One codec for K, another for V, in some of the captured layers or all."""
 
-    name: ArmName
-    k: str = Field(max_length=40)
-    v: str = Field(max_length=40)
-    layers: tuple[int, ...] | None = Field(None, description="Layers quantised; None: every captured one")
+    name: ArmName = Field(description="What the arm is called")
+    k: str = Field(max_length=40, description="The codec of K")
+    v: str = Field(max_length=40, description="The codec of V")
+    layers: tuple[int, ...] | None = Field(None, description="Layers quantised; none: every captured one")
 
     @field_validator("k", "v")
     @classmethod
@@ -40,13 +40,15 @@ class CodecPreset(BasePreset):
     """A codec run. Captured are the full-attention layers, which are all of them in a pure model."""
 
     kind: Literal["kv_quant"]
-    max_new_tokens: int = Field(16, ge=2, le=256)
+    max_new_tokens: int = Field(16, ge=2, le=256, description="Tokens of an answer, at most")
     timed_tokens: int = Field(33, ge=2, le=1024, description="Tokens of a stream whose decoding is timed")
-    codecs: tuple[str, ...] = Field(min_length=1, max_length=80)
-    mixed: tuple[MixedArm, ...] = Field((), max_length=40)
+    codecs: tuple[str, ...] = Field(
+        min_length=1, max_length=80, description="affineB or affineB-gGROUP, d4-B, e8-B, and hadamard- before any"
+    )
+    mixed: tuple[MixedArm, ...] = Field((), max_length=40, description="One codec for K and another for V")
     runtime_bits: tuple[int, ...] = Field((8, 4), description="Of mlx-lm's QuantizedKVCache; empty for none of it")
-    runtime_group: Literal[32, 64, 128] = 64
-    workload: CodecNotesSpec = CodecNotesSpec(lines=20)
+    runtime_group: Literal[32, 64, 128] = Field(64, description="Of mlx-lm's QuantizedKVCache: values a scale")
+    workload: CodecNotesSpec = Field(CodecNotesSpec(lines=20), description="What is asked")
 
     @field_validator("codecs")
     @classmethod

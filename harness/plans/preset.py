@@ -40,13 +40,15 @@ class NotesSpec(Record):
     """A haystack of numbered notes."""
 
     lines: int = Field(70, ge=5, le=2000, description="Mean haystack size in lines")
-    prompt_style: Literal["auto", "chat", "completion"] = "auto"
+    prompt_style: Literal["auto", "chat", "completion"] = Field(
+        "auto", description="How the model is asked: by its chat template, or to complete; auto: chat where it has one"
+    )
 
 
 class NiahSpec(NotesSpec):
     """The haystack, of synthetic notes or of the standard library's docstrings; all but `lines` is of prose."""
 
-    form: Literal["synthetic", "prose"] = "synthetic"
+    form: Literal["synthetic", "prose"] = Field("synthetic", description="Numbered notes, or real prose")
     words: int = Field(500, ge=50, le=10_000, description="Largest haystack in words; the smallest has four fifths")
     needles: int = Field(1, ge=1, le=8, description="In every haystack")
     asked: Asked = Field("one", description="Of the needles")
@@ -87,11 +89,13 @@ class CodeSpec(FilesSpec):
 class ArmSpec(RestorationSpec):
     """One arm beside the oracle: an engine, what it restores, who drafts."""
 
-    name: ArmName
-    role: Literal["sut", "control", "peer"]
-    engine: EngineName
+    name: ArmName = Field(description="What the arm is called: small letters, digits, - and _")
+    role: Literal["sut", "control", "peer"] = Field(
+        description="sut: under test; control: must fail; peer: somebody else's code"
+    )
+    engine: EngineName = Field(description="What runs the model, or a plug-in's name")
     label: str | None = Field(None, max_length=100, description="What the arm is presented as")
-    drafter: DrafterSpec | None = None
+    drafter: DrafterSpec | None = Field(None, description="Who proposes tokens, for an engine that drafts")
     remote: RemoteSpec | None = Field(None, description="Of engine remote: the server that runs the arm")
     http: HttpSpec | None = Field(None, description="Of engine http: the server of another project that runs the arm")
 
@@ -99,13 +103,13 @@ class ArmSpec(RestorationSpec):
 class BasePreset(Record):
     """Everything a run needs to be told, whatever is asked."""
 
-    name: ArmName
-    title: str = Field(max_length=200)
-    kind: Literal["niah", "code", "parity", "kv_quant"]
-    model: ModelName
-    samples: int = Field(5, ge=1, le=1000)
-    seed: int = Field(42, ge=0, le=2**31)
-    prefill_chunk: int = Field(512, ge=1, le=8192)
+    name: ArmName = Field(description="What the preset is called: small letters, digits, - and _")
+    title: str = Field(max_length=200, description="What it shows, in a line")
+    kind: Literal["niah", "code", "parity", "kv_quant"] = Field(description="What is asked, and so which keys follow")
+    model: ModelName = Field(description="A name of `k3 models list`, a folder, `${ENV:VARIABLE}` or a hub id")
+    samples: int = Field(5, ge=1, le=1000, description="Distinct prompts")
+    seed: int = Field(42, ge=0, le=2**31, description="What the prompts are drawn by: the same seed, the same prompts")
+    prefill_chunk: int = Field(512, ge=1, le=8192, description="Tokens of a prompt that are read in one step")
     platform: Literal["any", "apple"] = Field("any", description="apple: sized for Apple Silicon, refused elsewhere")
     memory_gb: float | None = Field(None, gt=0, le=10_000, description="What a machine needs to have, 1e9 bytes")
     minutes: float | None = Field(None, gt=0, le=100_000, description="About how long, on the machine it is sized for")
@@ -143,12 +147,14 @@ class TimedPreset(BasePreset):
     most_processes: int = Field(12, ge=1, le=MOST_PROCESSES, description="With until_width: in all")
     budget_s: float | None = Field(None, gt=0, le=10**7, description="With until_width: seconds of all runs together")
     repeats: int = Field(1, ge=1, le=50, description="Of every sample, in each process")
-    max_new_tokens: int = Field(16, ge=2, le=4096)
+    max_new_tokens: int = Field(16, ge=2, le=4096, description="Tokens of an answer, at most")
     backend: Backend = Field("mlx", description="What computes: MLX, or PyTorch with transformers")
-    device: Device | None = Field(None, description="Of backend torch; None: cpu")
-    dtype: Dtype | None = Field(None, description="Of the verifier on backend torch; None: as its weights are stored")
-    ignore_turn_stop: bool = False
-    arms: tuple[ArmSpec, ...] = Field(min_length=1, max_length=20)
+    device: Device | None = Field(None, description="Of backend torch; none: cpu")
+    dtype: Dtype | None = Field(None, description="Of the verifier on backend torch; none: as its weights are stored")
+    ignore_turn_stop: bool = Field(False, description="Decode all max_new_tokens, wherever the model would end")
+    arms: tuple[ArmSpec, ...] = Field(
+        min_length=1, max_length=20, description="What is measured beside the plain model"
+    )
 
     @field_validator("arms")
     @classmethod
@@ -215,14 +221,14 @@ class NiahPreset(TimedPreset):
     """A needle run."""
 
     kind: Literal["niah"]
-    workload: NiahSpec = NiahSpec()
+    workload: NiahSpec = Field(NiahSpec(), description="What is asked")
 
 
 class CodePreset(TimedPreset):
     """A code-completion run."""
 
     kind: Literal["code"]
-    workload: CodeSpec = CodeSpec()
+    workload: CodeSpec = Field(CodeSpec(), description="What is asked")
 
     def _elsewhere(self) -> Iterator[tuple[Group, str]]:
         yield from super()._elsewhere()
@@ -241,8 +247,8 @@ def _runtime(kind: str) -> str:
 class RuntimeSpec(Record):
     """A runtime of a drafter, and the type it computes in; `recorded`: what ships of PyTorch's proposals."""
 
-    kind: Annotated[str, AfterValidator(_runtime)]
-    dtype: Dtype = "float32"
+    kind: Annotated[str, AfterValidator(_runtime)] = Field(description="The drafter's runtime, or recorded")
+    dtype: Dtype = Field("float32", description="What it computes in")
 
 
 class ParityPreset(BasePreset):
@@ -250,11 +256,11 @@ class ParityPreset(BasePreset):
 
     kind: Literal["parity"]
     drafter: ModelName = Field(description="The drafter's checkpoint, named as `model` is")
-    candidate: RuntimeSpec = RuntimeSpec(kind=DFLASH.kind)
-    reference: RuntimeSpec = RuntimeSpec(kind=DFLASH_TORCH.kind)
-    block_size: int = Field(8, ge=2, le=64)
+    candidate: RuntimeSpec = Field(RuntimeSpec(kind=DFLASH.kind), description="The runtime that is to be shown right")
+    reference: RuntimeSpec = Field(RuntimeSpec(kind=DFLASH_TORCH.kind), description="The one that is taken to be right")
+    block_size: int = Field(8, ge=2, le=64, description="The last committed token and the drafts after it")
     blocks: int = Field(8, ge=1, le=256, description="Blocks compared after every prompt")
-    workload: FilesSpec = FilesSpec()
+    workload: FilesSpec = Field(FilesSpec(), description="What is asked")
 
     def _elsewhere(self) -> Iterator[tuple[Group, str]]:
         for kind in (self.candidate.kind, self.reference.kind):
