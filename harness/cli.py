@@ -281,6 +281,8 @@ def _run(arguments: list[str]) -> int:
         return _missing_module(error)
     except KeyboardInterrupt as stop:
         return _complain(f"interrupted; {stop}" if str(stop) else "interrupted", 130)
+    except SystemExit as end:  # none of ours: an exit code of 0 would read as a verdict
+        return _complain(f"code of another package called exit({end.code!r}); `k3 doctor` lists the plug-ins", 3)
     except Exception:
         return _bug()
 

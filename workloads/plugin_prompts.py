@@ -54,7 +54,7 @@ class PluginPrompts:
         """
         try:
             prompts = tuple(self.made.prompts(tokenizer))
-        except Exception as error:  # another's code may raise anything
+        except (Exception, SystemExit) as error:  # another's code may raise anything
             raise ValueError(str(self.plugin.error(f"failed: {type(error).__name__}: {error}"))) from error
         if not all(isinstance(prompt, Prompt) for prompt in prompts):
             raise ValueError(str(self.plugin.error("made something that is no Prompt")))
@@ -79,7 +79,7 @@ def plugin_prompts(form: str, samples: int, seed: int) -> PluginPrompts:
     try:
         made = attribute_at(plugin.value, str(plugin))(samples=samples, seed=seed)
         told = (made.texts, made.generator_version, made.style, made.seed)
-    except Exception as error:  # another's code may raise anything
+    except (Exception, SystemExit) as error:  # another's code may raise anything
         raise plugin.error(f"makes no workload: {type(error).__name__}: {error}") from error
     if told[3] != seed:
         raise plugin.error(f"made a workload of seed {told[3]}; {seed} was asked for")

@@ -34,7 +34,7 @@ def others_faults(asked: Asked) -> Iterator[None]:
         yield
     except K3Error:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if not others:
             raise
         problem = " ".join(f"{type(error).__name__}: {error}".split())[:300]

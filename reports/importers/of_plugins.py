@@ -20,7 +20,10 @@ def plugin_importer_of(source: Source) -> Importer | None:
         try:
             if importer.recognises(source) is True:
                 return importer
-        except Exception:  # another's code may raise anything, and the file may be meant for another importer
+        except (
+            Exception,
+            SystemExit,
+        ):  # another's code may raise anything, and the file may be meant for another importer
             continue
     return None
 
@@ -53,7 +56,7 @@ def _held(plugin: Plugin) -> Importer:
             faults = list(_faults(report, importer, source))
         except ForeignFormatError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ForeignFormatError(one_line(str(plugin.error(f"failed: {type(error).__name__}: {error}")))) from error
         if faults:
             raise ForeignFormatError(str(plugin.error(faults[0])))

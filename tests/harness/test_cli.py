@@ -198,3 +198,14 @@ def test_commands_that_readme_shows_with_options_have_those_they_need() -> None:
         entry = commands.get((words[0],)) or commands.get(tuple(words[:2]))
         for spellings in required(entry) if entry is not None else ():
             assert spellings & set(words), words
+
+
+def test_code_that_calls_exit_ends_no_command_with_its_own_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def leave() -> None:
+        sys.exit(0)
+
+    monkeypatch.setattr("harness.cli.parser", leave)
+    assert run(["gate", "check", "x"]) == 3
+    assert "called exit(0)" in capsys.readouterr().err
