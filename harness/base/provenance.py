@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 
 from harness.base.errors import UsageError
@@ -26,6 +27,7 @@ from reports.untrusted.one_line import one_line
 PACKAGES = ("k3", "mlx", "mlx-lm", "numpy", "transformers", "tokenizers", "torch", "cmeel-openblas")
 OF_FILES = ("workload.prompts", "remote.token_file", "remote.tls_ca", "remote.tls_key", "remote.tls_certificate")
 """How the keys of settings end that name a file of the user's."""
+_HUB_ID = re.compile(r"[\w][\w.-]*/[\w.-]+")
 MACHINE = "K3_MACHINE"
 """The variable with what its owner calls a machine."""
 LABEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}"
@@ -123,24 +125,22 @@ def memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-FILES = ("--out", "--preset", "--prompts", "--coverage", "--token-file", "--tls-ca", "--tls-key", "--tls-certificate")
-"""Options whose value may be the path of a file."""
-
-
 def anonymous_argv(argv: Sequence[str]) -> tuple[str, ...]:
-    """Arguments without home folders; the program and the files that `FILES` name by their names alone, since folders
-    decide nothing."""
-    told = [without_home(part) for part in argv[1:]]
-    for place, part in enumerate(told):
-        flag, equals, value = part.partition("=")
-        if flag in FILES and equals:
-            told[place] = f"{flag}={Path(value).name}"
-        elif place and told[place - 1] in FILES:
-            told[place] = Path(part).name
-        elif "=" in part:
-            flag, equals, setting = part.rpartition("--set=")
-            told[place] = f"{flag}{equals}{anonymous_setting(setting)}"
-    return (Path(argv[0]).name, *told)
+    """Program and arguments, with every file and folder by its name alone: where it lies decides nothing."""
+    return (Path(argv[0]).name, *(_word(part, before) for before, part in pairwise(argv)))
+
+
+def _word(part: str, before: str) -> str:
+    if before == "--set":
+        return anonymous_setting(part)
+    flag, equals, value = part.partition("=") if part.startswith("--") else ("", "", part)
+    return f"{flag}{equals}{anonymous_setting(value) if flag == '--set' else _name(value)}"
+
+
+def _name(value: str) -> str:
+    """The last part of a path; an address and a model's id on a hub are none."""
+    hub_id = _HUB_ID.fullmatch(value) is not None and not Path(value).exists()
+    return value if "/" not in value or "://" in value or hub_id else Path(value).name
 
 
 def anonymous_setting(setting: str) -> str:

@@ -4,7 +4,6 @@ Measures only: what agrees, and what that is worth, is for the gate.
 """
 
 import importlib
-import re
 from collections.abc import Mapping
 
 from harness.base.clock import utc_now
@@ -16,7 +15,6 @@ from harness.replay.plan_again import plan_again
 from harness.replay.request import ReplayRequest
 from reports.records.conduct.replay import AnyRow, ReplayedFact, ReplayedRow, ReplayResult
 from reports.records.measurement import AuditedStream
-from reports.records.provenance import Provenance
 from reports.replays.draw import Drawn, draw
 from reports.replays.facts import facts_of
 from reports.replays.population import AuditKey, audit_key, audits_of, population, rows_of
@@ -66,17 +64,9 @@ def replay(request: ReplayRequest, progress: Progress) -> Report:
         kind="replay",
         report_id=f"replay-{report.report_id[:90]}-{now.strftime('%Y%m%dT%H%M%SZ')}",
         created_at=now,
-        provenance=_without_folders(again.skeleton),
+        provenance=again.skeleton.provenance,
         replay=result,
     )
-
-
-def _without_folders(skeleton: Report) -> Provenance | None:
-    """The arguments name files of the reviewer's: by their names alone, since folders decide nothing."""
-    made = skeleton.provenance
-    if made is None or made.argv is None:
-        return made
-    return made.replace(argv=tuple(re.sub(r"[^=]*/(?=[^/])", "", part) for part in made.argv))
 
 
 def _row(audits: Mapping[AuditKey, AuditedStream], again: Again, one: Drawn, original: AnyRow) -> ReplayedRow:

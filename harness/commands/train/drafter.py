@@ -9,7 +9,7 @@ import typer
 
 from harness.base.errors import CannotRunError, UsageError
 from harness.base.remedies import TORCH_REMEDY
-from harness.commands.train.printing import command_line, kept, print_line
+from harness.commands.train.printing import kept, print_line
 from harness.commands.trust_option import TrustCode
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def command(
         raise UsageError("--rate and --horizon must be above 0, and --distil from 0 to below 1")
     if not (0 <= draft_cost <= 10 and 0 <= proposal_cost <= 10):
         raise UsageError("--draft-cost and --proposal-cost must be from 0 to 10")
+    from harness.base.provenance import anonymous_argv
     from harness.models.resolve import resolve
     from harness.training.corpus import CorpusRecipe, read_texts, texts_digest, texts_of
     from harness.training.device import find_device
@@ -142,7 +143,7 @@ def command(
         ),
         out=out,
         work=out.parent / f"{out.name}.work" if work is None else work,
-        command=command_line(sys.argv[1:]),
+        command=" ".join(anonymous_argv(sys.argv)),
         device=trained_on,
         start=begun,
     )

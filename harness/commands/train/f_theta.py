@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.commands.train.printing import command_line, kept, print_line
+from harness.commands.train.printing import kept, print_line
 from harness.commands.trust_option import TrustCode
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def command(
     The descent comes after it, on the verifier's logits. Stop it at any time; the same
     command goes on. More --texts add to a finished run."""
     from harness.base.errors import UsageError
+    from harness.base.provenance import anonymous_argv
     from harness.models.folder.model_folder import open_folder
     from harness.models.info import layer_types
     from harness.models.resolve import resolve
@@ -77,7 +78,7 @@ def command(
         recall_prompts=recall_prompts,
         out=out,
         work=out.parent / f"{out.name}.work" if work is None else work,
-        command=command_line(sys.argv[1:]),
+        command=" ".join(anonymous_argv(sys.argv)),
         tuning=TuningRecipe(steps=fine_tune, rate=rate, sequences=sequences, interval=interval) if fine_tune else None,
     )
     with kept(out):

@@ -1,4 +1,4 @@
-"""What a training tells: its progress on stderr, what an interruption leaves, the command that its manifest keeps."""
+"""What a training tells: its progress on stderr, and what an interruption leaves."""
 
 import sys
 from collections.abc import Iterator
@@ -22,12 +22,3 @@ def kept(out: Path) -> Iterator[None]:
 def print_line(text: str) -> None:
     """Progress on stderr, a line an event, so that a log of it can be read."""
     say(text, sys.stderr)
-
-
-def command_line(arguments: list[str]) -> str:
-    """The command as the manifest keeps it: folders by their last part alone."""
-    words = ["k3"]
-    for argument in arguments:
-        flag, equals, value = argument.rpartition("=")
-        words.append(f"{flag}{equals}{Path(value).name}" if "/" in value else argument)
-    return " ".join(words)

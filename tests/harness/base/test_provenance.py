@@ -4,15 +4,15 @@ import getpass
 import socket
 from pathlib import Path
 
+import pytest
+
 from harness.base import provenance
+from harness.base.provenance import anonymous_argv, anonymous_setting
 from harness.engines.mlx.blas import blas_threads
 from harness.engines.spec import RemoteSpec
 
 
-def test_nothing_names_the_user_the_host_or_a_home() -> None:
-    home = str(Path.home())
-    argv = [f"{home}/bin/k3", "eval", "--out", f"{home}/x.json"]
-    assert provenance.anonymous_argv(argv) == ("k3", "eval", "--out", "x.json")
+def test_nothing_names_the_user_or_the_host() -> None:
     text = provenance.read_host().model_dump_json()
     for secret in (socket.gethostname(), getpass.getuser() if getpass.getuser() != "root" else "\0"):
         assert secret not in text
@@ -27,22 +27,37 @@ def test_the_code_that_runs_is_identified() -> None:
     assert source.git_commit is not None or source.files is not None
 
 
-def test_the_folder_of_a_report_is_not_told() -> None:
-    assert provenance.anonymous_argv(["k3", "niah", "--out=/data/someone/r.json"])[2] == "--out=r.json"
-    assert provenance.anonymous_argv(["k3", "niah", "--set", "model=/m/x", "--out", "/d/r.json"])[3:] == (
-        "model=/m/x",
-        "--out",
-        "r.json",
-    )
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["eval", "--out", "~/x.json"], ["eval", "--out", "x.json"]),
+        (["niah", "--out=/data/someone/r.json"], ["niah", "--out=r.json"]),
+        (["tests", "results/of/ann/junit.xml", "/b/more.xml"], ["tests", "junit.xml", "more.xml"]),
+        (["replay", "../clients/acme/r.json", "--rows", "3"], ["replay", "r.json", "--rows", "3"]),
+        (["smoke", "--token-file", "/run/ann/k3.token", "--tls-ca=/run/ann/ca.pem"],
+         ["smoke", "--token-file", "k3.token", "--tls-ca=ca.pem"]),
+        (["train", "drafter", "/home/me/model", "--work", "/home/me/w", "--rate=5e-4"],
+         ["train", "drafter", "model", "--work", "w", "--rate=5e-4"]),
+        (["eval", "--set", "workload.prompts=/a/b.jsonl", "--set=workload.prompts=/a/b.jsonl"],
+         ["eval", "--set", "workload.prompts=b.jsonl", "--set=workload.prompts=b.jsonl"]),
+        (["niah", "--set", "model=/m/x", "--out", "/d/r.json"], ["niah", "--set", "model=/m/x", "--out", "r.json"]),
+        (["smoke", "--address", "tls://host:1/x"], ["smoke", "--address", "tls://host:1/x"]),
+        (["code", "--model", "org/a-model.v2"], ["code", "--model", "org/a-model.v2"]),
+    ],
+)  # fmt: skip
+def test_files_and_folders_are_told_by_their_names_alone(words: list[str], told: list[str]) -> None:
+    given = [word.replace("~", str(Path.home())) for word in words]
+    assert anonymous_argv([f"{Path.home()}/bin/k3", *given]) == ("k3", *told)
 
 
-def test_where_a_token_or_a_key_lies_is_not_told() -> None:
-    argv = ["k3", "smoke", "--token-file", "/run/secrets/ann/k3.token", "--tls-ca=/run/ann/ca.pem"]
-    argv += ["--tls-key", "/run/ann/me.key", "--tls-certificate", "/run/ann/me.crt"]
-    assert provenance.anonymous_argv(argv)[2:] == (
-        "--token-file", "k3.token", "--tls-ca=ca.pem", "--tls-key", "me.key", "--tls-certificate", "me.crt",
-    )  # fmt: skip
+def test_a_folder_that_is_there_is_no_id_on_a_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ann", "model").mkdir(parents=True)
+    assert anonymous_argv(["k3", "code", "--model", "ann/model"])[-1] == "model"
+
+
+def test_where_a_token_or_a_key_lies_is_not_told_of_a_setting() -> None:
     for name in RemoteSpec.model_fields.keys() - {"address", "timeout_s"}:
         setting = f'arms.there.remote.{name}="/run/ann/file"'
-        assert provenance.anonymous_setting(setting) == f"arms.there.remote.{name}=file"
-        assert provenance.anonymous_argv(["k3", "eval", "--set", setting])[3] == f"arms.there.remote.{name}=file"
+        assert anonymous_setting(setting) == f"arms.there.remote.{name}=file"
+        assert anonymous_argv(["k3", "eval", "--set", setting])[3] == f"arms.there.remote.{name}=file"

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from harness.cli import run
-from harness.commands.train.printing import command_line
 from harness.training.device import find_device, present
 from harness.training.drafter.recipe import DrafterManifest
 from tests.harness.training.tiny_folders import llama_folder
@@ -98,8 +97,3 @@ def test_a_device_that_is_not_there_is_refused_in_one_line(
     missing = next(name for name in ("cuda", "mps") if name not in present())
     assert train(model, tmp_path / "out", f"--device={missing}") == 3
     assert capsys.readouterr().err.startswith(f"k3: --device {missing}: PyTorch finds none here; it finds ")
-
-
-def test_the_command_is_kept_without_folders() -> None:
-    words = ["train", "drafter", "/home/me/model", "--out=/home/me/out", "--work", "/home/me/w", "--rate=5e-4"]
-    assert command_line(words) == "k3 train drafter model --out=out --work w --rate=5e-4"
