@@ -33,12 +33,14 @@ def stages_picture(report: Report) -> Iterator[Picture]:
 
     def draw(axes: Axes) -> None:
         names: list[str] = []
+        told: set[str] = set()
         for name, (stages, committed) in arms:
             left = 0.0
             for number, (stage, seconds) in enumerate(stages.items()):
-                shown = stage.removesuffix("_s") if not names else None
+                shown = stage.removesuffix("_s") if stage not in told else None
                 axes.barh(len(names), 1000 * seconds, left=left, color=COLOURS[number], label=shown)
                 left += 1000 * seconds
+                told.add(stage)
             plain = "plain model, as many tokens" if not names else None
             axes.barh(len(names) + 1, 1000 * step * committed, color="#88888866", label=plain)
             names += [f"{label(name, 24)}, a block of {committed:.2f}", "plain steps for as many"]
@@ -85,12 +87,16 @@ def _step(oracle: Arm) -> float | None:
 
 
 def _stages(arm: Arm) -> tuple[dict[str, float], float] | None:
-    """Mean seconds of each stage and of the rest of a block, and the mean of tokens committed."""
+    """Mean seconds of each stage and of the rest of a block, of the wire where a server ran it, and the mean of tokens
+    committed."""
     rounds = [block for row in arm.measurements if row.speculation for block in row.speculation.rounds or ()]
     if not rounds:
         return None
     stages = {name: fmean(getattr(block, name) for block in rounds) for name in STAGES}
     stages["other"] = max(0.0, fmean(map(_rest, rounds)))
+    trips = [row.round_trip.decode_s for row in arm.measurements if row.round_trip is not None]
+    if trips:
+        stages["round trip"] = sum(trips) / len(rounds)
     committed = fmean(block.committed for block in rounds)
     sound = all(0 <= seconds < 1e6 for seconds in stages.values()) and drawable(committed)
     return (stages, committed) if sound else None
