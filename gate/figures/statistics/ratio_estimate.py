@@ -43,6 +43,10 @@ NULL_LEVEL = 0.01
 """Probability by chance alone under which the oracle differs from itself: one report in a hundred."""
 
 
+ROUNDING = 1e-9
+"""Share by which two equal mean squares may differ; else rounding decides, and otherwise for the ratio turned round."""
+
+
 class PairedRepeat(NamedTuple):
     """One paired repeat: the ratio of two rates of one prompt, measured in one process."""
 
@@ -185,7 +189,7 @@ def _variance(table: Sequence[Sequence[float]]) -> tuple[float, float, float | N
     )
     cells = groups * processes
     only_of_groups = max(0.0, of_groups - of_rest) / cells
-    if of_processes <= of_rest:  # processes do not show
+    if of_processes <= of_rest * (1 + ROUNDING):  # processes do not show
         return of_groups / cells, groups - 1, only_of_groups
     total = max(of_groups, of_rest) + of_processes - of_rest
     spread = of_groups**2 / (groups - 1) + of_processes**2 / (processes - 1) + of_rest**2 / rest_df
